@@ -1,0 +1,53 @@
+"""np2fx's rules: for each NumPy function, the torch function that means the same.
+
+One file a topic of NumPy's reference manual. The files are imported on first use (`lookup`, or any rule by name), so that
+the static half, which reads them as text, never imports torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._table import Refusal, Rule
+
+
+def topics() -> list[str]:
+    """The names of the rule modules: every public file of this folder."""
+    return sorted(p.stem for p in Path(__file__).parent.glob("[!_]*.py"))
+
+
+def load() -> tuple[dict[str, Rule], dict[str, Refusal]]:
+    """Import every topic (and with it torch); returns the table's rules and refusals by NumPy name."""
+    from . import _table
+
+    for topic in topics():
+        importlib.import_module(f".{topic}", __name__)
+    return _table.RULES, _table.REFUSALS
+
+
+def lookup(name: str) -> Rule:
+    """The rule of a NumPy name such as "numpy.linalg.norm". Raises KeyError where there is none."""
+    return load_once()[name]
+
+
+_loaded: dict[str, Rule] | None = None
+
+
+def load_once() -> dict[str, Rule]:
+    """The rules by NumPy name, imported the first time."""
+    global _loaded
+    if _loaded is None:
+        _loaded = load()[0]
+    return _loaded
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    found = load_once().get(f"numpy.{name}")
+    if found is None:
+        raise AttributeError(f"np2fx.rules has no rule for numpy.{name}")
+    return found.call

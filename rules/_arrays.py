@@ -1,0 +1,196 @@
+"""Arrays and scalars: what NumPy calls an array, as a torch tensor, and how NumPy writes into one.
+
+A NumPy array is a tensor; a NumPy scalar (`x[0]`, `x.sum()`) is a 0-d tensor. NumPy tells 0-d *arrays*, which can be
+written to, from scalars, which cannot: a 0-d tensor counts as a scalar unless `zero_d_array` marked it.
+Python numbers stay Python numbers: they are weak in NumPy's promotion.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy
+import torch
+
+from ._dtypes import WIDER, can_cast, promote, to_numpy, to_torch
+from ._table import Refused
+
+Number = (bool, int, float, complex)
+
+
+def as_tensor(x: Any, dtype: Any = None) -> torch.Tensor:
+    """`numpy.asarray` for tensors: tensors are returned as they are (cast where `dtype` says so), lists are stacked."""
+    if isinstance(x, torch.Tensor):
+        return x if dtype is None else cast(x, to_torch(dtype))
+    wanted = None if dtype is None else to_torch(dtype)
+    if isinstance(x, (numpy.ndarray, numpy.generic)):
+        return _from_numpy(numpy.asarray(x), wanted)
+    if isinstance(x, Number):
+        return torch.tensor(x, dtype=wanted or to_torch(numpy.asarray(x).dtype))
+    if isinstance(x, (list, tuple, range)):
+        return _from_sequence(list(x), wanted)
+    if hasattr(x, "__array__") or isinstance(x, memoryview):
+        return _from_numpy(numpy.asarray(x), wanted)
+    raise Refused(f"a {type(x).__name__} is not an array", "pass arrays, numbers or lists of them", "object-dtype")
+
+
+def _from_numpy(x: numpy.ndarray[Any, Any], dtype: torch.dtype | None) -> torch.Tensor:
+    to_torch(x.dtype)  # refuses what torch cannot hold
+    native = x.astype(x.dtype.newbyteorder("="), copy=True)  # a copy: contiguous, writable, no negative strides
+    made = torch.from_numpy(native.reshape(x.shape)).to(torch.get_default_device())
+    return made if dtype is None else cast(made, dtype)
+
+
+def _from_sequence(items: list[Any], dtype: torch.dtype | None) -> torch.Tensor:
+    """`numpy.array` of a list: one dtype for all (Python numbers are not weak here), shapes must agree."""
+    if not _holds_tensor(items):
+        return _from_numpy(numpy.asarray(items), dtype)
+    parts = [as_tensor(item) for item in items]
+    common = dtype or promote(*(p.dtype for p in parts))
+    if len({tuple(p.shape) for p in parts}) > 1:
+        raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
+    return torch.stack([cast(p, common) for p in parts])
+
+
+def _holds_tensor(items: Sequence[Any]) -> bool:
+    return any(isinstance(i, torch.Tensor) or (isinstance(i, (list, tuple)) and _holds_tensor(i)) for i in items)
+
+
+def is_weak(x: Any) -> bool:
+    """True for Python's own int, float and complex: they take the dtype of what they meet (NEP 50)."""
+    return isinstance(x, (int, float, complex)) and not isinstance(x, (bool, numpy.generic))
+
+
+def dtype_of(x: Any) -> Any:
+    """The torch dtype of an operand, or `int`, `float`, `complex` for a weak Python number."""
+    if isinstance(x, torch.Tensor):
+        return x.dtype
+    if is_weak(x):
+        return int if isinstance(x, int) else float if isinstance(x, float) else complex
+    return as_tensor(x).dtype
+
+
+def result_type(*operands: Any) -> torch.dtype:
+    """`numpy.result_type` of tensors, lists and (weak) Python numbers."""
+    return promote(*map(dtype_of, operands))
+
+
+def cast(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """`x.astype(dtype, copy=False)`: nothing is recorded where nothing changes. Complex to real drops the imaginary part.
+
+    Float to int truncates; what does not fit is undefined in NumPy as in torch (both do what the processor does)."""
+    if x.dtype == dtype:
+        return x
+    if x.dtype.is_complex and not dtype.is_complex and dtype != torch.bool:
+        x = torch.real(x)
+    if dtype == torch.bool:
+        return torch.ne(x, 0)
+    return x.to(dtype)
+
+
+def widen(x: torch.Tensor) -> torch.Tensor:
+    """uint16/32/64 as int64, in which torch has all kernels; others unchanged. Bits of uint64 beyond int64 wrap."""
+    return x.to(WIDER[x.dtype]) if x.dtype in WIDER else x
+
+
+def demand(condition: Any, error: Exception) -> None:
+    """Raise `error` unless `condition` (a bool, or a tensor that must be true everywhere) holds.
+
+    In a graph the check is a node, so that the exported model fails where NumPy raises."""
+    if not isinstance(condition, torch.Tensor):
+        if not condition:
+            raise error
+    elif condition.device.type == "meta":
+        return
+    elif torch.overrides._get_current_function_mode_stack():
+        torch._assert_async(torch.all(condition), str(error))
+    elif not bool(torch.all(condition)):
+        raise error
+
+
+def zero_d_array(x: torch.Tensor) -> torch.Tensor:
+    """Mark a 0-d tensor as a 0-d *array*: in-place operators write into it, as NumPy's do. Others are unchanged."""
+    if x.ndim == 0:
+        x._np2fx_zero_d = True  # type: ignore[attr-defined]
+    return x
+
+
+def is_scalar(x: torch.Tensor) -> bool:
+    """True for what NumPy would hold as a scalar, not as an array."""
+    return x.ndim == 0 and not getattr(x, "_np2fx_zero_d", False)
+
+
+def read_only(x: torch.Tensor) -> torch.Tensor:
+    """Mark a result that NumPy hands out read-only (`broadcast_to`, `diagonal`): writing to it raises ValueError."""
+    x._np2fx_read_only = True  # type: ignore[attr-defined]
+    return x
+
+
+def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch.Tensor:
+    """Write `value` into `target` as NumPy does: broadcast, cast (TypeError unless `casting` allows), seen by all views.
+
+    Returns `target`. Raises ValueError where the target is read-only or the shapes do not broadcast."""
+    if isinstance(target, tuple) and len(target) == 1:
+        (target,) = target
+    if isinstance(target, tuple):
+        return tuple(store(t, v, casting) if t is not None else v for t, v in zip(target, value, strict=True))  # type: ignore[return-value]
+    if not isinstance(target, torch.Tensor):
+        raise TypeError("return arrays must be of ArrayType")
+    if getattr(target, "_np2fx_read_only", False):
+        raise ValueError("assignment destination is read-only")
+    value = as_tensor(value)
+    if not can_cast(value.dtype, target.dtype, casting):
+        raise TypeError(f"Cannot cast output from {to_numpy(value.dtype)!r} to {to_numpy(target.dtype)!r} with casting rule {casting!r}")
+    if tuple(torch.broadcast_shapes(target.shape, value.shape)) != tuple(target.shape):
+        raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(target.shape)}")
+    if target.untyped_storage().data_ptr() == value.untyped_storage().data_ptr() and target.device.type != "meta":
+        value = value.clone()  # NumPy reads all before it writes any
+    target.copy_(cast(value, target.dtype))
+    written(target)
+    return target
+
+
+# Views that torch can only give as copies (negative steps). Inside `mirrored_views`, each is kept equal to what it
+# would be a view of, so that writes through either are seen through the other, as NumPy's are.
+_mirrors: list[list[tuple[torch.Tensor, torch.Tensor, tuple[int, ...]]]] = []
+
+
+@contextlib.contextmanager
+def mirrored_views() -> Iterator[None]:
+    """For the time of a call, copies that stand for NumPy views follow writes both ways."""
+    _mirrors.append([])
+    try:
+        yield
+    finally:
+        _mirrors.pop()
+
+
+def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+    """`base` flipped along `dims`, as the view that NumPy would give (see `mirrored_views`)."""
+    copy = torch.flip(base, dims)
+    if _mirrors:
+        _mirrors[-1].append((base, copy, dims))
+    return copy
+
+
+def written(target: torch.Tensor) -> None:
+    """Tell the mirrors that `target` was written to."""
+    if not _mirrors or not _mirrors[-1]:
+        return
+    changed = [_memory(target)]
+    pending = list(_mirrors[-1])
+    while pending:
+        pair = next((p for p in pending if _memory(p[0]) in changed or _memory(p[1]) in changed), None)
+        if pair is None:
+            return
+        pending = [p for p in pending if p is not pair]
+        base, copy, dims = pair
+        source, sink = (base, copy) if _memory(base) in changed else (copy, base)
+        sink.copy_(torch.flip(source, dims))
+        changed.append(_memory(sink))
+
+
+def _memory(x: torch.Tensor) -> int:
+    return x.untyped_storage().data_ptr()

@@ -1,0 +1,128 @@
+"""The one table: every rule of `rules/`, by the NumPy names it answers to.
+
+A rule is a torch function with NumPy's name and signature. `@rule` puts it in the table and gives it
+what all NumPy functions share (`out=`, writing into an argument), so a body stays pure: tensors in, a new tensor out.
+`refuse` records a NumPy name that cannot be torch, with the reason and the way out.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+class Refused(Exception):
+    """A construct np2fx will not convert. Becomes a finding: `name` is the finding's name, `hint` the way out."""
+
+    def __init__(self, message: str, hint: str = "", name: str = "unsupported-argument") -> None:
+        super().__init__(message)
+        self.message, self.hint, self.name = message, hint, name
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One entry of the table.
+
+    names     the NumPy names it answers to, the first is its own ("numpy.std", "numpy.ndarray.std")
+    body      the pure torch function (never sees `out`); for a rule that `writes`, it returns that argument's new value
+    call      what users and rewritten code call: NumPy's signature in full
+    kind      what comes out of it and which inputs test it: elementwise, reduction, shape, creation, linalg, ...
+    writes    the parameter that NumPy writes into, if any
+    view      True where NumPy returns a view of its first argument
+    examples  calls in NumPy's own spelling over the strategy names of tests/rules/strategies.py
+    """
+
+    names: tuple[str, ...]
+    body: Callable[..., Any]
+    call: Callable[..., Any]
+    kind: str
+    writes: str | None = None
+    view: bool = False
+    examples: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A NumPy name that has no torch meaning: why, and what to do instead."""
+
+    names: tuple[str, ...]
+    reason: str
+    hint: str
+    finding: str = "unmapped-function"
+
+
+RULES: dict[str, Rule] = {}
+REFUSALS: dict[str, Refusal] = {}
+
+
+def register(entry: Rule) -> None:
+    for name in entry.names:
+        if name in RULES or name in REFUSALS:
+            raise ValueError(f"{name} has two entries in the table")
+        RULES[name] = entry
+
+
+def rule(
+    *names: str, kind: str, examples: tuple[str, ...] = (), writes: str | None = None, view: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Put a torch function in the table under NumPy's `names`.
+
+    The body takes NumPy's parameters. Where it has `out`, the decorator handles it: the body always sees `out=None`.
+    Where it `writes` a parameter, the body returns that parameter's new value and the decorator writes it.
+    """
+
+    def enter(body: Callable[..., Any]) -> Callable[..., Any]:
+        call = _with_writing(body, writes) if writes else _with_out(body)
+        register(Rule(names, body, call, kind, writes, view, examples))
+        return call
+
+    return enter
+
+
+def refuse(*names: str, reason: str, hint: str, finding: str = "unmapped-function") -> None:
+    """Record that NumPy's `names` cannot be torch: the `reason`, and the way out as `hint`."""
+    for name in names:
+        if name in RULES or name in REFUSALS:
+            raise ValueError(f"{name} has two entries in the table")
+        REFUSALS[name] = Refusal(names, reason, hint, finding)
+
+
+def _with_out(body: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's `out=`: the result is cast (same_kind) into the given tensor, which is then what the call returns."""
+    parameters = list(inspect.signature(body).parameters)
+    if "out" not in parameters:
+        return body
+    position = parameters.index("out")
+
+    @functools.wraps(body)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        if len(args) > position:
+            out, args = args[position], (*args[:position], None, *args[position + 1 :])
+        if out is None:
+            return body(*args, **kwargs)
+        from ._arrays import store
+
+        return store(out, body(*args, **kwargs))
+
+    return call
+
+
+def _with_writing(body: Callable[..., Any], parameter: str) -> Callable[..., Any]:
+    signature = inspect.signature(body)
+
+    @functools.wraps(body)
+    def call(*args: Any, **kwargs: Any) -> None:
+        from ._arrays import store
+
+        target = signature.bind(*args, **kwargs).arguments[parameter]
+        store(target, body(*args, **kwargs), casting="unsafe")
+
+    return call

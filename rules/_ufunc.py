@@ -1,0 +1,259 @@
+"""Ufuncs: what all of NumPy's elementwise functions share, said once.
+
+`@ufunc("numpy.add")` makes a rule of a torch function of one or two operands. The machinery around it is NumPy's:
+which loop runs (asked of NumPy itself), the casts into it and out of it, `out=`, `where=`, `dtype=`, `casting=`, and the
+methods `.reduce`, `.accumulate`, `.reduceat`, `.outer` and `.at`. The body sees operands that are already in the
+loop's dtype: tensors, or (where it takes `numbers`) Python numbers already rounded to it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import torch
+
+from ._arrays import as_tensor, cast, dtype_of, is_weak, store, widen
+from ._dtypes import WIDER, resolve, to_numpy, to_torch
+from ._table import Refused, Rule, register
+
+
+class Ufunc:
+    """A rule for a NumPy ufunc: called like it, with its methods, on tensors and Python numbers.
+
+    Shapes broadcast; dtypes are NumPy's loop dtypes. Raises what NumPy raises: TypeError where there is no loop or
+    the cast is not allowed, OverflowError for a Python int that the loop's dtype cannot hold."""
+
+    def __init__(self, name: str, body: Callable[..., Any], numbers: tuple[int, ...], compares: bool, exact_unsigned: bool) -> None:
+        self.__name__ = name.rpartition(".")[2]
+        self.__doc__ = body.__doc__
+        self.body, self.numbers, self.compares, self.exact_unsigned = body, numbers, compares, exact_unsigned
+        self.numpy: numpy.ufunc = functools.reduce(getattr, name.split(".")[1:], numpy)  # type: ignore[assignment]
+        self.nin, self.nout = self.numpy.nin, self.numpy.nout
+
+    def __repr__(self) -> str:
+        return f"<rule for numpy.{self.__name__}>"
+
+    def __call__(self, *args: Any, out: Any = None, where: Any = True, casting: str = "same_kind", order: str = "K",
+                 dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
+        """The ufunc itself; see numpy.ufunc for the parameters. `where` needs `out` (elsewhere NumPy's result is undefined)."""
+        if signature is not None:
+            raise Refused("signature= is not supported", "use dtype=")
+        if not self.nin <= len(args) <= self.nin + self.nout:
+            raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nin + self.nout} positional arguments but {len(args)} were given")
+        if len(args) > self.nin:
+            out = args[self.nin :]
+        if isinstance(out, tuple) and self.nout == 1:
+            (out,) = out
+        result = self.compute(*args[: self.nin], dtype=dtype, casting=casting)
+        if where is not True:
+            result = self.masked(result, out, where)
+        if out is None or (isinstance(out, tuple) and all(o is None for o in out)):
+            return result
+        return store(out, result, casting)
+
+    def masked(self, result: Any, out: Any, where: Any) -> Any:
+        """`result` where the mask is true, what `out` held elsewhere."""
+        if out is None:
+            raise Refused("where= without out= leaves elements uninitialised", "give out=, or use numpy.where", "uninitialised-memory")
+        mask = as_tensor(where, torch.bool)
+        if isinstance(result, tuple):
+            return tuple(torch.where(mask, r, cast(o, r.dtype)) for r, o in zip(result, out, strict=True))
+        return torch.where(mask, result, cast(out, result.dtype))
+
+    def compute(self, *inputs: Any, dtype: Any = None, casting: str = "same_kind") -> Any:
+        """The pure part: inputs to a new tensor (a tuple of them where the ufunc has several outputs)."""
+        operands = [x if isinstance(x, (torch.Tensor, numpy.generic)) or is_weak(x) else _plain(x) for x in inputs]
+        if self.compares and dtype is None:
+            operands = _comparable(operands)
+        loop = resolve(self.numpy, tuple(dtype_of(x) for x in operands), None if dtype is None else to_torch(dtype), casting)
+        ready = self._ready(operands, loop)
+        result = self.body(*ready)
+        if isinstance(result, tuple):
+            return tuple(cast(r, d) for r, d in zip(result, loop[self.nin :], strict=True))
+        return cast(result, loop[-1])
+
+    def _ready(self, operands: list[Any], loop: tuple[torch.dtype, ...]) -> list[Any]:
+        """Operands in the loop's dtype: constants as Python numbers where the body takes them, the rest as tensors."""
+        wide = {d for d in loop[: self.nin] if d in WIDER}
+        if torch.uint64 in wide and not self.exact_unsigned:
+            raise Refused(f"numpy.{self.__name__} of uint64 has no torch kernel", "cast to int64 or float64 first", "unsupported-dtype")
+        device = next((x.device for x in operands if isinstance(x, torch.Tensor)), None)
+        ready: list[Any] = []
+        for position, (x, d) in enumerate(zip(operands, loop, strict=False)):
+            if isinstance(x, torch.Tensor):
+                ready.append(widen(cast(x, d)))
+                continue
+            number = _in_dtype(x, d)
+            others = any(isinstance(o, torch.Tensor) for o in operands)
+            if position in self.numbers and others:
+                ready.append(number)
+            else:
+                ready.append(torch.tensor(number, dtype=WIDER.get(d, d), device=device))
+        return ready
+
+    # The methods. `fast` names the torch reduction of the same meaning; without one, the ufunc is folded along the axis.
+
+    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+               initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
+        """`numpy.ufunc.reduce`: fold the ufunc along `axis` (an int, a tuple, or None for all axes)."""
+        from . import lookup
+
+        named = _REDUCTIONS.get(self.__name__)
+        if named is not None:
+            extra = {k: v for k, v in (("dtype", dtype), ("initial", initial), ("where", where)) if v is not None and v is not True}
+            return lookup(f"numpy.{named}").call(array, axis=axis, keepdims=keepdims, out=out, **extra)
+        if where is not True:
+            raise Refused(f"numpy.{self.__name__}.reduce with where= is not supported", "mask the array first")
+        a = as_tensor(array, dtype)
+        axes = tuple(range(a.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+        axes = tuple(sorted({_axis(d, a.ndim) for d in axes}))
+        moved = torch.movedim(a, axes, tuple(range(len(axes)))).flatten(0, len(axes) - 1) if len(axes) != 1 else torch.movedim(a, axes[0], 0)
+        parts = list(torch.unbind(moved, 0))
+        start = parts.pop(0) if initial is None and parts else initial if initial is not None else self.numpy.identity
+        if start is None:
+            raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
+        folded = functools.reduce(lambda x, y: self.compute(x, y, dtype=dtype), parts, start)
+        folded = as_tensor(folded, dtype)
+        folded = folded.expand(moved.shape[1:]) if folded.shape != moved.shape[1:] else folded
+        for d in axes if keepdims else ():
+            folded = torch.unsqueeze(folded, d)
+        return folded if out is None else store(out, folded)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
+        """`numpy.ufunc.accumulate`: all partial results of folding the ufunc along `axis`."""
+        from . import lookup
+
+        named = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
+        a = as_tensor(array)
+        if named is not None:
+            return lookup(f"numpy.{named}").call(a, axis=axis, dtype=dtype, out=out)
+        parts = list(torch.unbind(as_tensor(a, dtype), axis))
+        partial = [parts[0]] if parts else []
+        for part in parts[1:]:
+            partial.append(self.compute(partial[-1], part, dtype=dtype))
+        result = torch.stack([cast(p, partial[-1].dtype) for p in partial], axis) if partial else a
+        return result if out is None else store(out, result)
+
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
+        """`numpy.ufunc.reduceat`: the fold of each slice between consecutive `indices`, which must be known when traced."""
+        a = as_tensor(array)
+        bounds = known_ints(indices, "indices")
+        n = a.shape[axis]
+        if any(not 0 <= i < n for i in bounds):
+            raise IndexError(f"index out-of-bounds in {self.__name__}.reduceat [0, {n})")
+        stops = [*bounds[1:], n]
+        parts = [
+            self.reduce(a.narrow(axis, i, j - i), axis, dtype) if i < j else as_tensor(a.select(axis, i), dtype)
+            for i, j in zip(bounds, stops, strict=True)
+        ]
+        common = parts[0].dtype if dtype is None else to_torch(dtype)
+        if dtype is None and any(i < j for i, j in zip(bounds, stops, strict=True)):
+            common = next(p.dtype for p, i, j in zip(parts, bounds, stops, strict=True) if i < j)
+        result = torch.stack([cast(p, common) for p in parts], axis)
+        return result if out is None else store(out, result)
+
+    def outer(self, A: Any, B: Any, **kwargs: Any) -> Any:
+        """`numpy.ufunc.outer`: the ufunc of every pair, shape `A.shape + B.shape`."""
+        a = A if is_weak(A) else as_tensor(A)
+        b = B if is_weak(B) else as_tensor(B)
+        rank = 0 if is_weak(b) else b.ndim
+        return self(a if is_weak(a) else a.reshape(tuple(a.shape) + (1,) * rank), b, **kwargs)
+
+    def at(self, a: torch.Tensor, indices: Any, b: Any = None) -> None:
+        """`numpy.ufunc.at`: unbuffered, so that an index given twice counts twice. Writes into `a`."""
+        store(a, self.at_value(a, indices, b), "unsafe")
+
+    def at_value(self, a: torch.Tensor, indices: Any, b: Any = None) -> torch.Tensor:
+        """The pure part of `at`: the new value of `a`."""
+        from .indexing import flat_positions
+
+        positions = flat_positions(a, indices)
+        flat = a.reshape(-1)
+        where = positions.reshape(-1)
+        if self.nin == 1:
+            if self.__name__ not in ("negative", "logical_not", "invert", "square", "reciprocal"):
+                return flat.scatter(0, where, cast(self.compute(flat[where]), a.dtype)).reshape(a.shape)
+            parts = list(torch.unbind(where, 0))
+            values: list[Any] = [None] * len(parts)
+        else:
+            spread = torch.broadcast_to(as_tensor(b), positions.shape).reshape(-1)
+            loop = resolve(self.numpy, (a.dtype, dtype_of(b) if is_weak(b) else spread.dtype), None, "same_kind")
+            if not numpy.can_cast(to_numpy(loop[-1]), to_numpy(a.dtype), "same_kind"):
+                raise TypeError(f"Cannot cast ufunc {self.__name__!r} output from {to_numpy(loop[-1])} to {to_numpy(a.dtype)}")
+            if self.__name__ in ("add", "subtract") and a.dtype == loop[-1] and a.dtype != torch.bool:
+                spread = cast(spread, a.dtype)
+                return flat.index_add(0, where, spread, alpha=1 if self.__name__ == "add" else -1).reshape(a.shape)
+            parts = list(torch.unbind(where, 0))
+            values = list(torch.unbind(spread, 0))
+        for i, v in zip(parts, values, strict=True):
+            new = self.compute(torch.take(flat, i)) if v is None else self.compute(torch.take(flat, i), v)
+            flat = flat.scatter(0, i.reshape(1), cast(new, a.dtype).reshape(1))
+        return flat.reshape(a.shape)
+
+
+_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+
+
+def _axis(d: int, ndim: int) -> int:
+    if not -ndim <= d < ndim:
+        raise numpy.exceptions.AxisError(d, ndim)
+    return d % ndim
+
+
+def _plain(x: Any) -> Any:
+    """Python bools become NumPy's (they are not weak); lists and arrays become tensors."""
+    return numpy.bool_(x) if isinstance(x, bool) else as_tensor(x)
+
+
+def _in_dtype(x: Any, dtype: torch.dtype) -> Any:
+    """A constant number as a Python number, rounded to `dtype` as NumPy would when it casts it into the loop."""
+    target = to_numpy(dtype)
+    if target.kind in "iu" and isinstance(x, int):
+        info = numpy.iinfo(target)
+        if not info.min <= x <= info.max:
+            raise OverflowError(f"Python integer {x} out of bounds for {target.name}")
+        return int(x)
+    return target.type(x).item()
+
+
+def _comparable(operands: list[Any]) -> list[Any]:
+    """Comparisons with Python ints outside the tensor's dtype are exact in NumPy: compare wider."""
+    ints = [x for x in operands if isinstance(x, int) and not isinstance(x, bool)]
+    tensors = [x for x in operands if isinstance(x, torch.Tensor)]
+    if len(ints) != 1 or len(tensors) != 1 or tensors[0].is_floating_point() or tensors[0].is_complex() or tensors[0].dtype == torch.bool:
+        return operands
+    (n,), (t,) = ints, tensors
+    info = torch.iinfo(t.dtype)
+    if info.min <= n <= info.max:
+        return operands
+    if -(2**63) <= n < 2**63 and t.dtype != torch.uint64:
+        return [t.to(torch.int64) if x is t else n for x in operands]
+    raise Refused(f"a comparison of {to_numpy(t.dtype)} with {n}", "compare with a number that the dtype can hold", "unsupported-dtype")
+
+
+def known_ints(x: Any, parameter: str) -> list[int]:
+    """Integers that must be known when the call is traced (they decide the graph's shape)."""
+    if isinstance(x, torch.Tensor):
+        raise Refused(f"{parameter} is computed from the inputs, but decides what the graph looks like", f"pass {parameter} as Python ints", "data-dependent-shape")
+    return [int(i) for i in numpy.asarray(x).reshape(-1)]
+
+
+def ufunc(*names: str, numbers: tuple[int, ...] = (), compares: bool = False, exact_unsigned: bool = False,
+          examples: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Ufunc]:  # fmt: skip
+    """Put a torch function in the table as the meaning of NumPy's ufunc `names`.
+
+    numbers         positions at which the body takes Python numbers instead of tensors
+    compares        a comparison: exact with Python ints of any size
+    exact_unsigned  computed in int64 its bits are right for uint64 too"""
+
+    def enter(body: Callable[..., Any]) -> Ufunc:
+        made = Ufunc(names[0], body, numbers, compares, exact_unsigned)
+        operands = ("a", "b")[: made.nin]
+        short = "np." + names[0].removeprefix("numpy.")
+        register(Rule(names, made.compute, made, "elementwise", None, False, examples or (f"{short}({', '.join(operands)})",)))
+        return made
+
+    return enter

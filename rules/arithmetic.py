@@ -1,0 +1,242 @@
+"""Arithmetic, rounding and extrema: NumPy's elementwise functions on numbers."""
+
+from __future__ import annotations
+
+import torch
+
+from ._arrays import demand
+from ._ufunc import ufunc
+
+
+@ufunc("numpy.add", numbers=(0, 1), exact_unsigned=True)
+def add(x1, x2):
+    return torch.add(x1, x2)
+
+
+@ufunc("numpy.subtract", numbers=(0, 1), exact_unsigned=True)
+def subtract(x1, x2):
+    return torch.sub(x1, x2)
+
+
+@ufunc("numpy.multiply", numbers=(0, 1), exact_unsigned=True)
+def multiply(x1, x2):
+    return torch.mul(x1, x2)
+
+
+@ufunc("numpy.divide", "numpy.true_divide", numbers=(0, 1))
+def divide(x1, x2):
+    return torch.div(x1, x2)
+
+
+@ufunc("numpy.negative", exact_unsigned=True)
+def negative(x):
+    return torch.neg(x)
+
+
+@ufunc("numpy.positive", exact_unsigned=True)
+def positive(x):
+    return torch.clone(x)
+
+
+@ufunc("numpy.floor_divide", numbers=(0, 1))
+def floor_divide(x1, x2):
+    """Integers: division by zero gives 0, as in NumPy."""
+    if is_integral(x1, x2) and not (isinstance(x2, int) and x2):
+        zero = torch.eq(x2, 0) if isinstance(x2, torch.Tensor) else torch.ones_like(x1, dtype=torch.bool)
+        safe = torch.where(zero, 1, x2)
+        return torch.where(zero, 0, torch.div(x1, safe, rounding_mode="floor"))
+    return torch.div(x1, x2, rounding_mode="floor")
+
+
+@ufunc("numpy.remainder", "numpy.mod", numbers=(0, 1))
+def remainder(x1, x2):
+    """The sign is the divisor's. Integers: modulo zero is 0, as in NumPy."""
+    if is_integral(x1, x2) and not (isinstance(x2, int) and x2):
+        zero = torch.eq(x2, 0) if isinstance(x2, torch.Tensor) else torch.ones_like(x1, dtype=torch.bool)
+        return torch.where(zero, 0, torch.remainder(x1, torch.where(zero, 1, x2)))
+    return torch.remainder(x1, x2)
+
+
+@ufunc("numpy.fmod", numbers=(1,))
+def fmod(x1, x2):
+    """The sign is the dividend's. Integers: modulo zero is 0, as in NumPy."""
+    if is_integral(x1, x2) and not (isinstance(x2, int) and x2):
+        zero = torch.eq(x2, 0) if isinstance(x2, torch.Tensor) else torch.ones_like(x1, dtype=torch.bool)
+        return torch.where(zero, 0, torch.fmod(x1, torch.where(zero, 1, x2)))
+    return torch.fmod(x1, x2)
+
+
+@ufunc("numpy.divmod")
+def divmod(x1, x2):
+    return floor_divide.body(x1, x2), remainder.body(x1, x2)
+
+
+@ufunc("numpy.power", "numpy.pow", numbers=(0, 1))
+def power(x1, x2):
+    """Raises ValueError for integers to negative integer powers, as NumPy does."""
+    if is_integral(x1, x2):
+        demand(x2 >= 0, ValueError("Integers to negative integer powers are not allowed."))
+    return torch.pow(x1, x2)
+
+
+@ufunc("numpy.float_power", numbers=(0, 1))
+def float_power(x1, x2):
+    return torch.pow(x1, x2)
+
+
+@ufunc("numpy.absolute", "numpy.abs")
+def absolute(x):
+    """The magnitude; real for complex numbers."""
+    return x if x.dtype == torch.bool else torch.abs(x)
+
+
+@ufunc("numpy.fabs")
+def fabs(x):
+    return torch.abs(x)
+
+
+@ufunc("numpy.sign")
+def sign(x):
+    """-1, 0 or 1; NaN stays NaN. Complex: x / |x|."""
+    if x.is_complex():
+        return torch.where(torch.isnan(x), complex("nan"), torch.sgn(x))
+    return torch.where(torch.isnan(x), x, torch.sign(x)) if x.is_floating_point() else torch.sign(x)
+
+
+@ufunc("numpy.square", exact_unsigned=True)
+def square(x):
+    return torch.mul(x, x)
+
+
+@ufunc("numpy.reciprocal")
+def reciprocal(x):
+    """Integers: 1 // x rounded to zero, with 1 // 0 as the processor NumPy runs on gives it."""
+    if x.is_floating_point() or x.is_complex():
+        return torch.reciprocal(x)
+    if x.dtype == torch.bool:
+        return x
+    one = torch.eq(torch.abs(x), 1)
+    low = torch.iinfo(x.dtype).min
+    return torch.where(one, x, torch.where(torch.eq(x, 0), low, 0)).to(x.dtype)
+
+
+@ufunc("numpy.rint")
+def rint(x):
+    """To the nearest integer, halves to the even one."""
+    return torch.complex(torch.round(x.real), torch.round(x.imag)) if x.is_complex() else torch.round(x)
+
+
+@ufunc("numpy.floor")
+def floor(x):
+    return torch.floor(x) if x.is_floating_point() else torch.clone(x)
+
+
+@ufunc("numpy.ceil")
+def ceil(x):
+    return torch.ceil(x) if x.is_floating_point() else torch.clone(x)
+
+
+@ufunc("numpy.trunc")
+def trunc(x):
+    return torch.trunc(x) if x.is_floating_point() else torch.clone(x)
+
+
+@ufunc("numpy.maximum")
+def maximum(x1, x2):
+    """NaN where either is NaN. Complex numbers are ordered by real, then imaginary part."""
+    if x1.is_complex():
+        return torch.where(torch.logical_or(_complex_ge(x1, x2), torch.isnan(x1)), x1, x2)
+    return torch.maximum(x1, x2)
+
+
+@ufunc("numpy.minimum")
+def minimum(x1, x2):
+    """NaN where either is NaN. Complex numbers are ordered by real, then imaginary part."""
+    if x1.is_complex():
+        return torch.where(torch.logical_or(_complex_ge(x2, x1), torch.isnan(x1)), x1, x2)
+    return torch.minimum(x1, x2)
+
+
+@ufunc("numpy.fmax")
+def fmax(x1, x2):
+    """The other one where one is NaN."""
+    if x1.is_complex():
+        return torch.where(torch.logical_or(_complex_ge(x1, x2), torch.isnan(x2)), x1, x2)
+    return torch.fmax(x1, x2)
+
+
+@ufunc("numpy.fmin")
+def fmin(x1, x2):
+    """The other one where one is NaN."""
+    if x1.is_complex():
+        return torch.where(torch.logical_or(_complex_ge(x2, x1), torch.isnan(x2)), x1, x2)
+    return torch.fmin(x1, x2)
+
+
+@ufunc("numpy.heaviside")
+def heaviside(x1, x2):
+    """0 below zero, `x2` at zero, 1 above; NaN stays NaN."""
+    return torch.where(torch.isnan(x1), x1, torch.where(torch.eq(x1, 0), x2, torch.gt(x1, 0).to(x1.dtype)))
+
+
+@ufunc("numpy.copysign")
+def copysign(x1, x2):
+    return torch.copysign(x1, x2)
+
+
+@ufunc("numpy.signbit")
+def signbit(x):
+    return torch.signbit(x)
+
+
+@ufunc("numpy.nextafter")
+def nextafter(x1, x2):
+    return torch.nextafter(x1, x2)
+
+
+@ufunc("numpy.modf")
+def modf(x):
+    """Fractional and whole part, both with the sign of `x`."""
+    whole = torch.trunc(x)
+    fraction = torch.where(torch.isinf(x), 0, x - whole)
+    return torch.copysign(fraction, x), whole
+
+
+@ufunc("numpy.frexp")
+def frexp(x):
+    """Mantissa in [0.5, 1) and int32 exponent, `x = mantissa * 2 ** exponent`."""
+    mantissa, exponent = torch.frexp(x)
+    special = torch.logical_not(torch.isfinite(x))
+    return torch.where(special, x, mantissa), torch.where(special, 0, exponent)
+
+
+@ufunc("numpy.ldexp")
+def ldexp(x1, x2):
+    return torch.ldexp(x1, x2).to(x1.dtype)
+
+
+@ufunc("numpy.gcd")
+def gcd(x1, x2):
+    return torch.gcd(x1, x2)
+
+
+@ufunc("numpy.lcm")
+def lcm(x1, x2):
+    return torch.abs(torch.lcm(x1, x2))
+
+
+@ufunc("numpy.conjugate", "numpy.conj", "numpy.ndarray.conj", "numpy.ndarray.conjugate")
+def conjugate(x):
+    return torch.conj_physical(x) if x.is_complex() else torch.clone(x)
+
+
+def is_integral(*operands: object) -> bool:
+    """True where all operands of a loop are integers or bools."""
+    tensor = next(x for x in operands if isinstance(x, torch.Tensor))
+    return not (tensor.is_floating_point() or tensor.is_complex())
+
+
+def _complex_ge(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
+    """NumPy's order of complex numbers: by real part, then by imaginary part."""
+    equal = torch.logical_and(torch.eq(x1.real, x2.real), torch.ge(x1.imag, x2.imag))
+    return torch.logical_or(torch.gt(x1.real, x2.real), equal)

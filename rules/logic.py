@@ -1,0 +1,128 @@
+"""Comparison, logic, bits and tests for special values."""
+
+from __future__ import annotations
+
+import torch
+
+from ._arrays import as_tensor
+from ._ufunc import ufunc
+
+
+@ufunc("numpy.less", numbers=(0, 1), compares=True)
+def less(x1, x2):
+    return _ordered(torch.lt, torch.gt, x1, x2)
+
+
+@ufunc("numpy.less_equal", numbers=(0, 1), compares=True)
+def less_equal(x1, x2):
+    return _ordered(torch.le, torch.ge, x1, x2)
+
+
+@ufunc("numpy.greater", numbers=(0, 1), compares=True)
+def greater(x1, x2):
+    return _ordered(torch.gt, torch.lt, x1, x2)
+
+
+@ufunc("numpy.greater_equal", numbers=(0, 1), compares=True)
+def greater_equal(x1, x2):
+    return _ordered(torch.ge, torch.le, x1, x2)
+
+
+@ufunc("numpy.equal", numbers=(0, 1), compares=True, exact_unsigned=True)
+def equal(x1, x2):
+    return _ordered(torch.eq, torch.eq, x1, x2)
+
+
+@ufunc("numpy.not_equal", numbers=(0, 1), compares=True, exact_unsigned=True)
+def not_equal(x1, x2):
+    return _ordered(torch.ne, torch.ne, x1, x2)
+
+
+def _ordered(compare, mirrored, x1, x2):
+    """torch takes a Python number on the right only. Complex numbers are ordered by real, then imaginary part."""
+    if not isinstance(x1, torch.Tensor):
+        return mirrored(x2, x1)
+    if x1.is_complex() and compare not in (torch.eq, torch.ne):
+        x2 = as_tensor(x2, x1.dtype)
+        return torch.where(torch.eq(x1.real, x2.real), compare(x1.imag, x2.imag), compare(x1.real, x2.real))
+    return compare(x1, x2)
+
+
+@ufunc("numpy.logical_and")
+def logical_and(x1, x2):
+    return torch.logical_and(x1, x2)
+
+
+@ufunc("numpy.logical_or")
+def logical_or(x1, x2):
+    return torch.logical_or(x1, x2)
+
+
+@ufunc("numpy.logical_xor")
+def logical_xor(x1, x2):
+    return torch.logical_xor(x1, x2)
+
+
+@ufunc("numpy.logical_not")
+def logical_not(x):
+    return torch.logical_not(x)
+
+
+@ufunc("numpy.bitwise_and", numbers=(1,), exact_unsigned=True)
+def bitwise_and(x1, x2):
+    return torch.bitwise_and(x1, x2)
+
+
+@ufunc("numpy.bitwise_or", numbers=(1,), exact_unsigned=True)
+def bitwise_or(x1, x2):
+    return torch.bitwise_or(x1, x2)
+
+
+@ufunc("numpy.bitwise_xor", numbers=(1,), exact_unsigned=True)
+def bitwise_xor(x1, x2):
+    return torch.bitwise_xor(x1, x2)
+
+
+@ufunc("numpy.invert", "numpy.bitwise_not", "numpy.bitwise_invert", exact_unsigned=True)
+def invert(x):
+    return torch.bitwise_not(x)
+
+
+@ufunc("numpy.left_shift", "numpy.bitwise_left_shift", exact_unsigned=True)
+def left_shift(x1, x2):
+    """Shifts by the width or more give 0."""
+    bits = torch.iinfo(x1.dtype).bits
+    outside = torch.logical_or(torch.ge(x2, bits), torch.lt(x2, 0))
+    return torch.where(outside, 0, torch.bitwise_left_shift(x1, torch.where(outside, 0, x2)))
+
+
+@ufunc("numpy.right_shift", "numpy.bitwise_right_shift")
+def right_shift(x1, x2):
+    """Arithmetic: shifts by the width or more leave the sign."""
+    bits = torch.iinfo(x1.dtype).bits
+    outside = torch.logical_or(torch.ge(x2, bits), torch.lt(x2, 0))
+    shifted = torch.bitwise_right_shift(x1, torch.where(outside, bits - 1, x2))
+    return torch.where(outside, torch.where(torch.lt(x1, 0), -1, 0).to(x1.dtype), shifted)
+
+
+@ufunc("numpy.bitwise_count")
+def bitwise_count(x):
+    """The number of ones in the absolute value."""
+    bits = torch.abs(x).to(torch.int64)
+    places = torch.arange(torch.iinfo(x.dtype).bits, device=x.device)
+    return torch.sum(torch.bitwise_and(torch.bitwise_right_shift(bits.unsqueeze(-1), places), 1), dim=-1)
+
+
+@ufunc("numpy.isnan")
+def isnan(x):
+    return torch.isnan(x)
+
+
+@ufunc("numpy.isinf")
+def isinf(x):
+    return torch.isinf(x)
+
+
+@ufunc("numpy.isfinite")
+def isfinite(x):
+    return torch.isfinite(x)
