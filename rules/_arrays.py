@@ -8,7 +8,7 @@ Python numbers stay Python numbers: they are weak in NumPy's promotion.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -152,9 +152,11 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
     return target
 
 
-# Views that torch can only give as copies (negative steps). Inside `mirrored_views`, each is kept equal to what it
-# would be a view of, so that writes through either are seen through the other, as NumPy's are.
-_mirrors: list[list[tuple[torch.Tensor, torch.Tensor, tuple[int, ...]]]] = []
+# Views that torch can only give as copies (negative steps, an index that is a tensor). Inside `mirrored_views`, each is
+# kept equal to what it would be a view of, so that writes through either are seen through the other, as NumPy's are.
+_Pull = Callable[[torch.Tensor], torch.Tensor]
+_Push = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+_mirrors: list[list[tuple[torch.Tensor, torch.Tensor, _Pull, _Push]]] = []
 
 
 @contextlib.contextmanager
@@ -169,9 +171,13 @@ def mirrored_views() -> Iterator[None]:
 
 def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
     """`base` flipped along `dims`, as the view that NumPy would give (see `mirrored_views`)."""
-    copy = torch.flip(base, dims)
+    return follow(base, torch.flip(base, dims), lambda base: torch.flip(base, dims), lambda base, copy: torch.flip(copy, dims))
+
+
+def follow(base: torch.Tensor, copy: torch.Tensor, pull: _Pull, push: _Push) -> torch.Tensor:
+    """`copy`, to be kept as a view of `base`: `pull(base)` is its value, `push(base, copy)` the base's when it is written to."""
     if _mirrors:
-        _mirrors[-1].append((base, copy, dims))
+        _mirrors[-1].append((base, copy, pull, push))
     return copy
 
 
@@ -186,10 +192,13 @@ def written(target: torch.Tensor) -> None:
         if pair is None:
             return
         pending = [p for p in pending if p is not pair]
-        base, copy, dims = pair
-        source, sink = (base, copy) if _memory(base) in changed else (copy, base)
-        sink.copy_(torch.flip(source, dims))
-        changed.append(_memory(sink))
+        base, copy, pull, push = pair
+        if _memory(base) in changed:
+            copy.copy_(pull(base))
+            changed.append(_memory(copy))
+        else:
+            base.copy_(push(base, copy))
+            changed.append(_memory(base))
 
 
 def _memory(x: torch.Tensor) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -96,10 +97,11 @@ def refuse(*names: str, reason: str, hint: str, finding: str = "unmapped-functio
 
 def _with_out(body: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's `out=`: the result is cast (same_kind) into the given tensor, which is then what the call returns."""
-    parameters = list(inspect.signature(body).parameters)
+    parameters = inspect.signature(body).parameters
     if "out" not in parameters:
         return body
-    position = parameters.index("out")
+    keyword_only = parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
+    position = sys.maxsize if keyword_only else list(parameters).index("out")
 
     @functools.wraps(body)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -242,18 +242,19 @@ def known_ints(x: Any, parameter: str) -> list[int]:
 
 
 def ufunc(*names: str, numbers: tuple[int, ...] = (), compares: bool = False, exact_unsigned: bool = False,
-          examples: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Ufunc]:  # fmt: skip
+          kind: str = "elementwise", examples: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Ufunc]:  # fmt: skip
     """Put a torch function in the table as the meaning of NumPy's ufunc `names`.
 
     numbers         positions at which the body takes Python numbers instead of tensors
     compares        a comparison: exact with Python ints of any size
+    kind            "predicate" where bools come out whatever goes in
     exact_unsigned  computed in int64 its bits are right for uint64 too"""
 
     def enter(body: Callable[..., Any]) -> Ufunc:
         made = Ufunc(names[0], body, numbers, compares, exact_unsigned)
         operands = ("a", "b")[: made.nin]
         short = "np." + names[0].removeprefix("numpy.")
-        register(Rule(names, made.compute, made, "elementwise", None, False, examples or (f"{short}({', '.join(operands)})",)))
+        register(Rule(names, made.compute, made, kind, None, False, examples or (f"{short}({', '.join(operands)})",)))
         return made
 
     return enter

@@ -184,7 +184,7 @@ def copysign(x1, x2):
     return torch.copysign(x1, x2)
 
 
-@ufunc("numpy.signbit")
+@ufunc("numpy.signbit", kind="predicate")
 def signbit(x):
     return torch.signbit(x)
 

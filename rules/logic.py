@@ -8,32 +8,32 @@ from ._arrays import as_tensor
 from ._ufunc import ufunc
 
 
-@ufunc("numpy.less", numbers=(0, 1), compares=True)
+@ufunc("numpy.less", numbers=(0, 1), compares=True, kind="predicate")
 def less(x1, x2):
     return _ordered(torch.lt, torch.gt, x1, x2)
 
 
-@ufunc("numpy.less_equal", numbers=(0, 1), compares=True)
+@ufunc("numpy.less_equal", numbers=(0, 1), compares=True, kind="predicate")
 def less_equal(x1, x2):
     return _ordered(torch.le, torch.ge, x1, x2)
 
 
-@ufunc("numpy.greater", numbers=(0, 1), compares=True)
+@ufunc("numpy.greater", numbers=(0, 1), compares=True, kind="predicate")
 def greater(x1, x2):
     return _ordered(torch.gt, torch.lt, x1, x2)
 
 
-@ufunc("numpy.greater_equal", numbers=(0, 1), compares=True)
+@ufunc("numpy.greater_equal", numbers=(0, 1), compares=True, kind="predicate")
 def greater_equal(x1, x2):
     return _ordered(torch.ge, torch.le, x1, x2)
 
 
-@ufunc("numpy.equal", numbers=(0, 1), compares=True, exact_unsigned=True)
+@ufunc("numpy.equal", numbers=(0, 1), compares=True, exact_unsigned=True, kind="predicate")
 def equal(x1, x2):
     return _ordered(torch.eq, torch.eq, x1, x2)
 
 
-@ufunc("numpy.not_equal", numbers=(0, 1), compares=True, exact_unsigned=True)
+@ufunc("numpy.not_equal", numbers=(0, 1), compares=True, exact_unsigned=True, kind="predicate")
 def not_equal(x1, x2):
     return _ordered(torch.ne, torch.ne, x1, x2)
 
@@ -48,22 +48,22 @@ def _ordered(compare, mirrored, x1, x2):
     return compare(x1, x2)
 
 
-@ufunc("numpy.logical_and")
+@ufunc("numpy.logical_and", kind="predicate")
 def logical_and(x1, x2):
     return torch.logical_and(x1, x2)
 
 
-@ufunc("numpy.logical_or")
+@ufunc("numpy.logical_or", kind="predicate")
 def logical_or(x1, x2):
     return torch.logical_or(x1, x2)
 
 
-@ufunc("numpy.logical_xor")
+@ufunc("numpy.logical_xor", kind="predicate")
 def logical_xor(x1, x2):
     return torch.logical_xor(x1, x2)
 
 
-@ufunc("numpy.logical_not")
+@ufunc("numpy.logical_not", kind="predicate")
 def logical_not(x):
     return torch.logical_not(x)
 
@@ -113,16 +113,16 @@ def bitwise_count(x):
     return torch.sum(torch.bitwise_and(torch.bitwise_right_shift(bits.unsqueeze(-1), places), 1), dim=-1)
 
 
-@ufunc("numpy.isnan")
+@ufunc("numpy.isnan", kind="predicate")
 def isnan(x):
     return torch.isnan(x)
 
 
-@ufunc("numpy.isinf")
+@ufunc("numpy.isinf", kind="predicate")
 def isinf(x):
     return torch.isinf(x)
 
 
-@ufunc("numpy.isfinite")
+@ufunc("numpy.isfinite", kind="predicate")
 def isfinite(x):
     return torch.isfinite(x)

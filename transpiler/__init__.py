@@ -1,0 +1,47 @@
+"""np2fx: NumPy functions as torch, at the source, as an FX graph, and proven to agree.
+
+Names load on first use, so that `import np2fx` (and the static half: `check_source`, `rewrite_source`) needs neither torch nor numpy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .converting import convert as convert
+    from .pipeline.node import node as node
+    from .source.check import check_source as check_source
+    from .source.findings import ConversionError as ConversionError
+    from .source.findings import Finding as Finding
+    from .source.rewrite import rewrite_source as rewrite_source
+    from .tracing import TraceError as TraceError
+    from .tracing import trace as trace
+    from .verifying import Report as Report
+    from .verifying import verify as verify
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "convert": ".converting", "trace": ".tracing", "TraceError": ".tracing", "TracedNpArray": ".tracing", "TracedTensor": ".tracing",
+    "verify": ".verifying", "Report": ".verifying", "check_source": ".source.check", "rewrite_source": ".source.rewrite",
+    "ConversionError": ".source.findings", "Finding": ".source.findings", "node": ".pipeline.node", "annotate": ".pipeline.annotate",
+}  # fmt: skip
+_RUNTIME = ("torch", "numpy")
+
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = importlib.import_module(home, __name__)
+    except ModuleNotFoundError as error:
+        if error.name not in (*_RUNTIME, "hypothesis"):
+            raise
+        raise ModuleNotFoundError(f'np2fx.{name} needs {error.name}: pip install "np2fx[torch]"', name=error.name) from None
+    found = module if name == "annotate" else getattr(module, name)
+    globals()[name] = found
+    return found

@@ -1,0 +1,82 @@
+"""The table against the installed NumPy: names, signatures, examples, completeness."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from np2fx.rules import load
+from np2fx.rules._table import Rule
+from np2fx.rules._ufunc import Ufunc
+
+RULES, REFUSALS = load()
+ENTRIES: list[Rule] = list({id(entry): entry for entry in RULES.values()}.values())
+
+WITHOUT_EXAMPLES = {
+    "index-trick": "an object that is subscripted, not called",
+    "dtype": "answers with a dtype or a Python object, tested by hand",
+}
+NOT_OURS = {
+    "like": "for arrays of other libraries (NEP 35)",
+    "device": "takes only 'cpu', which says nothing",
+    "subok": "there are no subclasses of a tensor here",
+    "signature": "dtype= says the same",
+    "ndmax": "bounds the nesting of objects that are not lists",
+}
+# Namespaces whose public functions must all be in the table, as a rule or as a refusal.
+COMPLETE = ("numpy", "numpy.linalg", "numpy.fft")
+
+
+def resolve(name: str) -> Any:
+    return functools.reduce(getattr, name.split(".")[1:], np)
+
+
+@pytest.mark.parametrize("name", [*RULES, *REFUSALS])
+def test_name_is_in_numpy(name: str) -> None:
+    resolve(name)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_rule_has_examples(entry: Rule) -> None:
+    assert entry.examples or entry.kind in WITHOUT_EXAMPLES
+
+
+def parameters(f: Callable[..., Any]) -> tuple[list[inspect.Parameter], set[str], bool]:
+    """Positional parameters, names of the keyword-only ones, and whether any others are taken too."""
+    listed = list(inspect.signature(f).parameters.values())
+    positional = [p for p in listed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return positional, {p.name for p in listed if p.kind is p.KEYWORD_ONLY}, any(p.kind is p.VAR_KEYWORD for p in listed)
+
+
+def has_signature(name: str) -> bool:
+    try:
+        return not isinstance(RULES[name].call, Ufunc) and bool(inspect.signature(resolve(name)))
+    except (TypeError, ValueError, AttributeError):  # attributes, index tricks, and C functions without a signature
+        return False
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if has_signature(name)])
+def test_signature_is_numpys(name: str) -> None:
+    """The same parameters under the same names; positional ones in the same order."""
+    theirs, their_keywords, they_take_more = parameters(resolve(name))
+    ours, our_keywords, we_take_more = parameters(RULES[name].call)
+    known = {p.name for p in ours} | our_keywords
+    for position, (their, our) in enumerate(zip(theirs, ours, strict=False)):
+        free = their.kind is their.POSITIONAL_ONLY or (position == 0 and name.startswith("numpy.ndarray."))
+        assert free or their.name == our.name, f"parameter {position} is {our.name}, NumPy's is {their.name}"
+    assert we_take_more or not (their_keywords | {p.name for p in theirs if p.kind is not p.POSITIONAL_ONLY}) - known - set(NOT_OURS)
+    if not they_take_more and not any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(resolve(name)).parameters.values()):
+        extra = known - their_keywords - {p.name for p in theirs} - {our.name for our, _ in zip(ours, theirs, strict=False)}
+        assert not extra, f"NumPy has no {', '.join(sorted(extra))}"
+
+
+@pytest.mark.parametrize("namespace", COMPLETE)
+def test_every_function_has_an_entry(namespace: str) -> None:
+    module = resolve(namespace)
+    public = [n for n in dir(module) if not n.startswith("_") and callable(getattr(module, n)) and not isinstance(getattr(module, n), type)]
+    missing = [n for n in public if f"{namespace}.{n}" not in RULES and f"{namespace}.{n}" not in REFUSALS]
+    assert not missing, f"neither rule nor refusal: {' '.join(missing)}"

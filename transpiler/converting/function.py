@@ -1,0 +1,331 @@
+"""`convert`: the torch twin of a function, rewritten once for each signature it is called with."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import torch
+
+from .. import operators as ops
+from ..rules._arrays import as_tensor, mirrored_views, zero_d_array
+from ..rules._table import Refused
+from ..source.facts import UNKNOWN, Fact
+from ..source.findings import ConversionError, Finding, make_finding
+from ..source.rewriting import Rewriter
+from ..source.table import load_table
+from ..source.text import Source, splice
+from . import facts
+from .lifted import Lifted, lift
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def convert(function: Callable[..., Any]) -> Converted:
+    """A function written in NumPy as a function on torch tensors: same values, shapes, dtypes, errors, effects.
+
+    The result is called like the original, with tensors for arrays (and for NumPy scalars 0-d tensors or the scalars
+    themselves). It is rewritten for each signature of a call and remembers; `.source_for(*samples)` shows the text,
+    `.source` the one that assumes nothing, `.findings` what was said.
+
+    Raises ConversionError, with the findings that say where and why, if the function cannot be converted."""
+    if isinstance(function, types.MethodType):
+        return convert(function.__func__).bound(function.__self__)
+    while hasattr(function, "__np2fx_original__"):
+        function = function.__np2fx_original__
+    if isinstance(function, functools.partial) or not isinstance(function, types.FunctionType):
+        raise ConversionError([make_finding("not-rewritten", message=f"{function!r} is not a Python function", hint="give the function itself")])
+    made = Converted(function)
+    made.prepare()
+    return made
+
+
+class Converted:
+    """A function's torch twin. Call it like the original; see `convert`."""
+
+    __np2fx_rewritten__ = True
+
+    def __init__(self, function: types.FunctionType) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.findings: list[Finding] = []
+        self._variants: dict[Any, tuple[types.FunctionType, bool, str]] = {}
+        self._self: tuple[Any, ...] = ()
+
+    def bound(self, instance: Any) -> Converted:
+        """The twin of a bound method."""
+        self._self = (instance,)
+        return self
+
+    def prepare(self) -> None:
+        """Rewrite for a call of which nothing is known, to find out early whether it can be done."""
+        _, _, findings, _ = self._rewrite({})
+        self.findings = findings
+        if any(f.severity == "error" for f in findings):
+            raise ConversionError(findings)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = _entering((*self._self, *args)), _entering(kwargs)
+        try:
+            twin, mirrored, _ = self._variant(args, kwargs)
+            if not mirrored:
+                return twin(*args, **kwargs)
+            with mirrored_views():
+                return twin(*args, **kwargs)
+        except Refused as refused:
+            raise ConversionError([self._place(refused)]) from refused
+
+    def source_for(self, *args: Any, **kwargs: Any) -> str:
+        """The rewritten source for a call with these samples (arrays or tensors)."""
+        return self._variant(_entering((*self._self, *args)), _entering(kwargs))[2]
+
+    @property
+    def source(self) -> str:
+        """The rewritten source for a call of which nothing is known."""
+        return self._rewrite({})[0]
+
+    # How it is done.
+
+    def _variant(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[types.FunctionType, bool, str]:
+        bound = inspect.signature(self.function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        known = {n: facts.of_argument(v) for n, v in bound.arguments.items()}
+        for p in bound.signature.parameters.values():
+            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+                known[p.name] = facts.of_argument(bound.arguments[p.name]) if p.kind == p.VAR_POSITIONAL else UNKNOWN
+        key = (tuple(known.items()), self._surroundings())
+        if key not in self._variants:
+            source, mirrored, findings, _ = self._rewrite(known)
+            if any(f.severity == "error" for f in findings):
+                raise ConversionError(findings)
+            self._variants[key] = (self._compile(source), mirrored, source)
+        return self._variants[key]
+
+    def _surroundings(self) -> tuple[Fact, ...]:
+        """The facts of the globals that the function reads: a source is right for as long as they hold."""
+        around = self.function.__globals__
+        return tuple(facts.of_global(around[n]) for n in _names_in(self.function.__code__) if n in around)
+
+    def _rewrite(self, known: dict[str, Fact]) -> tuple[str, bool, list[Finding], set[str]]:
+        source, node = self._parsed
+        rewriter = Rewriter(source, facts.resolver(self.function), load_table(), self._path)
+        edits = rewriter.rewrite(node, known)
+        text = splice(source, *_extent(source, node), [e for e in edits])
+        return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported
+
+    def _module(self, text: str, node: Function, rewriter: Rewriter) -> str:
+        """The function's text as a module of its own: imports above, indentation taken away."""
+        start = _extent(rewriter.source, node)[0]
+        before = rewriter.source.bytes[:start].decode("utf-8")
+        indent = before[before.rfind("\n") + 1 :]
+        if isinstance(node, ast.Lambda):
+            text = f"{self._lambda_name} = {text}"
+        elif indent and not indent.strip():
+            text = _dedent(text, indent)
+        lines = {"torch": "import torch", "npx": "import np2fx.numpy as npx", "ops": "from np2fx import operators as ops"}
+        header = "\n".join(line for key, line in lines.items() if key in rewriter.imported or (key == "torch" and "torch." in text))
+        return f"{header}\n\n\n{text}\n" if header else f"{text}\n"
+
+    _lambda_name = "_lambda"
+
+    @functools.cached_property
+    def _path(self) -> str:
+        return inspect.getsourcefile(self.function) or self.function.__code__.co_filename
+
+    @functools.cached_property
+    def _parsed(self) -> tuple[Source, Function]:
+        try:
+            lines, _ = inspect.findsource(self.function)
+            source = Source("".join(lines))
+            tree = ast.parse(source.bytes)
+        except (OSError, TypeError, SyntaxError, IndentationError) as error:
+            raise ConversionError([make_finding("not-rewritten", path=self._path, message=f"the source of {self.function.__qualname__} cannot be read: {error}",
+                                                hint="define it in a file")]) from error  # fmt: skip
+        return source, self._find(tree)
+
+    def _find(self, tree: ast.Module) -> Function:
+        """The function's node: by its first line, and among lambdas on one line by its code."""
+        code = self.function.__code__
+        found: list[Function] = []
+        for n in ast.walk(tree):
+            if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.name == code.co_name:
+                if code.co_firstlineno in (n.lineno, *(d.lineno for d in n.decorator_list)):
+                    found.append(n)
+            elif isinstance(n, ast.Lambda) and code.co_name == "<lambda>" and n.lineno == code.co_firstlineno:
+                found.append(n)
+        if len(found) > 1:
+            found = [n for n in found if isinstance(n, ast.Lambda) and _same_code(n, code)] or found
+        if len(found) != 1:
+            raise ConversionError([make_finding("not-rewritten", path=self._path, line=code.co_firstlineno,
+                                                message=f"the source of {self.function.__qualname__} is not where Python says it is", hint="define it with def, on lines of its own")])  # fmt: skip
+        return found[0]
+
+    def _compile(self, source: str) -> types.FunctionType:
+        """The rewritten function, living in the original's globals and closure."""
+        node = self._parsed[1]
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(node)):
+            raise ConversionError([make_finding("not-rewritten", path=self._path, line=node.lineno, message="generators and coroutines are not converted",
+                                                hint="return a list")])  # fmt: skip
+        name = self._lambda_name if isinstance(node, ast.Lambda) else node.name
+        filename = f"<np2fx {self.function.__qualname__} {len(self._variants)} {id(self):x}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        tree = ast.parse(source)
+        flags = self.function.__code__.co_flags & ANNOTATIONS
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            code = compile(_within_closure(tree, name, self.function.__code__.co_freevars), filename, "exec", flags=flags, dont_inherit=True)
+        inner = _code_named(code, "<lambda>" if isinstance(node, ast.Lambda) else name, self.function.__code__.co_freevars)
+        own = {"torch": torch, "ops": ops, "npx": _npx()}
+        around = Lifted(self.function.__globals__, {k: v for k, v in own.items() if v is not None})
+        dict.__setitem__(around, "__builtins__", self.function.__globals__.get("__builtins__", __builtins__))
+        cells = dict(zip(self.function.__code__.co_freevars, self.function.__closure__ or ()))
+        closure = tuple(_lifted_cell(cells[n]) if n in cells else types.CellType() for n in inner.co_freevars)
+        twin = types.FunctionType(inner, around, self.function.__name__, _lifted_values(self.function.__defaults__), closure)
+        twin.__kwdefaults__ = _lifted_values(self.function.__kwdefaults__)
+        return twin
+
+    def _place(self, refused: Refused) -> Finding:
+        """A refusal of run time as a finding at the line of the original that caused it."""
+        line = 0
+        at = refused.__traceback__
+        while at is not None:
+            if at.tb_frame.f_code.co_filename.startswith("<np2fx "):
+                header = next((i for i, t in enumerate(linecache.getlines(at.tb_frame.f_code.co_filename)) if t.lstrip().startswith(("def ", "@", "async "))), 0)
+                line = self.function.__code__.co_firstlineno + at.tb_lineno - 1 - header
+                break
+            at = at.tb_next
+        return make_finding(refused.name, path=self._path, line=line, message=refused.message, hint=refused.hint, severity="error")
+
+
+ANNOTATIONS = __import__("__future__").annotations.compiler_flag
+
+
+def _npx() -> Any:
+    import importlib
+
+    return importlib.import_module("np2fx.numpy")
+
+
+def _entering(value: Any) -> Any:
+    """Arguments as rewritten code takes them: arrays and NumPy scalars as tensors, 0-d tensors as 0-d arrays."""
+    if isinstance(value, torch.Tensor):
+        return zero_d_array(value)
+    if isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
+        return zero_d_array(as_tensor(value))
+    if isinstance(value, numpy.generic) and value.dtype.kind in "biufc":
+        return as_tensor(value)
+    if type(value) in (list, tuple):
+        return type(value)(map(_entering, value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_entering, value))
+    if type(value) is dict:
+        return {k: _entering(v) for k, v in value.items()}
+    return value
+
+
+def _lifted_values(values: Any) -> Any:
+    if isinstance(values, tuple):
+        return tuple(map(lift, values))
+    return {k: lift(v) for k, v in values.items()} if isinstance(values, dict) else values
+
+
+def _lifted_cell(cell: types.CellType) -> types.CellType:
+    """A closure's variable: shared with the original, but for arrays, which are tensors here."""
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return cell
+    lifted = lift(value)
+    return cell if lifted is value else types.CellType(lifted)
+
+
+def _extent(source: Source, node: Function) -> tuple[int, int]:
+    """Where a function's text begins and ends: its decorators, which convert has already gone through, are left out."""
+    return source.span(node)
+
+
+def _dedent(text: str, indent: str) -> str:
+    """Take away the indentation of a nested function, but not inside its strings (their lines are not code)."""
+    lines = text.split("\n")
+    inside = _string_lines(text)
+    return "\n".join(line.removeprefix(indent) if i and i not in inside else line for i, line in enumerate(lines))
+
+
+def _string_lines(text: str) -> set[int]:
+    import io
+    import tokenize
+
+    found: set[int] = set()
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"if 1:\n {text}").readline):
+            if token.type == tokenize.STRING or tokenize.tok_name[token.type].startswith("FSTRING"):
+                found |= set(range(token.start[0] - 1, token.end[0] - 1))
+    except (tokenize.TokenError, IndentationError):
+        pass
+    return found
+
+
+def _within_closure(tree: ast.Module, name: str, free: tuple[str, ...]) -> ast.Module:
+    """The module with the function inside a factory that binds its free variables, so that it compiles as a closure."""
+    if not free:
+        return tree
+    imports = [s for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    rest = [s for s in tree.body if s not in imports]
+    args = ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[])
+    factory = ast.FunctionDef(name="_np2fx_factory", args=args, body=[*rest, ast.Return(ast.Name(name, ast.Load()))], decorator_list=[])
+    if hasattr(factory, "type_params") or "type_params" in ast.FunctionDef._fields:
+        factory.type_params = []
+    return ast.fix_missing_locations(ast.Module([*imports, factory], []))
+
+
+def _code_named(code: types.CodeType, name: str, free: tuple[str, ...]) -> types.CodeType:
+    """The code object of the function in a compiled module."""
+    pending = [code]
+    while pending:
+        here = pending.pop(0)
+        for constant in here.co_consts:
+            if isinstance(constant, types.CodeType):
+                if constant.co_name == name:
+                    return constant
+                pending.append(constant)
+    raise LookupError(name)
+
+
+def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
+    try:
+        made = compile(ast.Expression(ast.fix_missing_locations(node)), "<lambda>", "eval")
+    except SyntaxError:
+        return False
+    inner = next(c for c in made.co_consts if isinstance(c, types.CodeType))
+    return inner.co_code == code.co_code and [c for c in inner.co_consts if not isinstance(c, types.CodeType)] == [c for c in code.co_consts if not isinstance(c, types.CodeType)]
+
+
+def _names_in(code: types.CodeType) -> list[str]:
+    """The global names that a function and those inside it may read."""
+    found = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found += _names_in(constant)
+    return sorted(set(found))
+
+
+_twins: dict[types.FunctionType, Converted] = {}
+
+
+def _twin_of(function: types.FunctionType) -> Converted:
+    """The twin of a helper that converted code calls."""
+    if function not in _twins:
+        made = Converted(function)
+        made.prepare()
+        _twins[function] = made
+    return _twins[function]
+
+
+ops.lift_function = _twin_of

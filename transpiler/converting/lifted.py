@@ -1,0 +1,73 @@
+"""A function's globals as rewritten code sees them: NumPy arrays as tensors, everything else as it is, always current."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy
+import torch
+
+from ..rules._arrays import as_tensor
+
+
+class Lifted(dict):  # type: ignore[type-arg]
+    """A view of a module's globals for rewritten code (Python looks globals up through `__getitem__` of a dict subclass).
+
+    Names that the rewritten code brings itself (`torch`, `npx`, `ops`) come first."""
+
+    def __init__(self, original: dict[str, Any], own: dict[str, Any]) -> None:
+        super().__init__(own)
+        self.original = original
+
+    def __getitem__(self, name: str) -> Any:
+        if dict.__contains__(self, name):
+            return dict.__getitem__(self, name)
+        if name in self.original:
+            return lift(self.original[name])
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or name in self.original
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default
+
+
+_tensors: dict[int, tuple[numpy.ndarray[Any, Any], torch.Tensor]] = {}
+
+
+def lift(value: Any) -> Any:
+    """An array or a NumPy scalar as a tensor; the same array always gives the same tensor, which shares its memory where torch can."""
+    if isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
+        known = _tensors.get(id(value))
+        if known is not None and known[0] is value and not _stale(value, known[1]):
+            return known[1]
+        _tensors[id(value)] = (value, _shared(value))
+        return _tensors[id(value)][1]
+    if isinstance(value, numpy.generic) and value.dtype.kind in "biufc":
+        return as_tensor(value)
+    return value
+
+
+def _shared(value: numpy.ndarray[Any, Any]) -> torch.Tensor:
+    device = torch.get_default_device()
+    if value.flags.writeable and value.dtype.isnative and all(s >= 0 for s in value.strides) and device.type == "cpu":
+        try:
+            return torch.from_numpy(value)
+        except (TypeError, ValueError):
+            pass
+    return as_tensor(value)
+
+
+def _stale(value: numpy.ndarray[Any, Any], made: torch.Tensor) -> bool:
+    """A copy must be made again where the array has been written to, or the default device has changed."""
+    if made.device != torch.get_default_device():
+        return True
+    if made.device.type != "cpu" or made.data_ptr() == value.__array_interface__["data"][0]:
+        return False
+    return not bool(torch.equal(made, as_tensor(value)))
+
+
+def builtins_of(function_globals: dict[str, Any]) -> Any:
+    return function_globals.get("__builtins__", builtins)

@@ -1,0 +1,420 @@
+"""Python's operators on values that may be tensors: what rewritten source calls where the facts leave something open.
+
+`ops.add(a, b)` is NumPy's `+` where a tensor takes part and Python's `+` where none does; `ops.call(f, x)` calls what `f`
+means for tensors: the rule of a NumPy function, the rewritten twin of a function of the user's. Nothing is guessed: what has no
+meaning for tensors raises `Refused`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy as _copy
+import dataclasses
+import functools
+import operator
+import sys
+import sysconfig
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+import torch
+
+from . import rules
+from .rules._arrays import as_tensor, is_scalar, is_weak, store, zero_d_array
+from .rules._dtypes import to_numpy, to_torch
+from .rules._table import REFUSALS, Refused
+from .rules._ufunc import Ufunc
+from .source.facts import OPERATORS as _BY_NODE
+
+
+def _arrays(*values: Any) -> bool:
+    """True where NumPy (that is: a rule) is concerned."""
+    return any(isinstance(v, (torch.Tensor, numpy.ndarray, numpy.generic)) for v in values)
+
+
+def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def operate(a: Any, b: Any) -> Any:
+        if not _arrays(a, b):
+            return python(a, b)
+        if isinstance(a, str) or isinstance(b, str):
+            return python(a, b)
+        if (a is None or b is None) and ufunc in ("equal", "not_equal"):
+            other = as_tensor(a if b is None else b)
+            return torch.full_like(other, ufunc == "not_equal", dtype=torch.bool)
+        return rules.lookup(f"numpy.{ufunc}").call(a, b)
+
+    operate.__name__ = ufunc
+    return operate
+
+
+def _unary(ufunc: str, python: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def operate(a: Any) -> Any:
+        return rules.lookup(f"numpy.{ufunc}").call(a) if _arrays(a) else python(a)
+
+    operate.__name__ = ufunc
+    return operate
+
+
+_PYTHON = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "floor_divide": operator.floordiv,
+    "remainder": operator.mod, "power": operator.pow, "matmul": operator.matmul, "bitwise_and": operator.and_, "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor, "left_shift": operator.lshift, "right_shift": operator.rshift, "less": operator.lt,
+    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq, "not_equal": operator.ne,
+}  # fmt: skip
+_PYTHON_UNARY = {"negative": operator.neg, "positive": operator.pos, "invert": operator.invert, "absolute": operator.abs}
+
+
+def __getattr__(name: str) -> Any:
+    """`ops.add` and its kin: one for each operator of Python's data model, made on first use."""
+    if name in _PYTHON:
+        made: Any = _binary(name, _PYTHON[name])
+    elif name in _PYTHON_UNARY:
+        made = _unary(name, _PYTHON_UNARY[name])
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = made
+    return made
+
+
+def update(a: Any, ufunc: str, b: Any) -> Any:
+    """`a += b` and its kin: returns what the name is bound to afterwards.
+
+    An array is written into (cast same_kind, else TypeError); a scalar or a number is replaced by the result."""
+    if isinstance(a, torch.Tensor) and not is_scalar(a):
+        rule = rules.lookup(f"numpy.{ufunc}").call
+        value = rule.compute(a, b) if isinstance(rule, Ufunc) else rule(a, b)
+        if value.shape != a.shape:
+            raise ValueError(f"non-broadcastable output operand with shape {tuple(a.shape)} doesn't match the broadcast shape {tuple(value.shape)}")
+        return store(a, value)
+    if isinstance(a, numpy.ndarray):
+        raise Refused("a NumPy array that is no tensor is written into", "make it in the node, or pass it in", "side-effect")
+    if isinstance(a, list):
+        return operator.iadd(a, b) if ufunc == "add" else operator.imul(a, b)
+    return getattr(sys.modules[__name__], ufunc)(a, b)
+
+
+class _Key:
+    """`ops.key[1:3, ::-1]` is the index itself."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return key
+
+
+key = _Key()
+
+
+def getitem(a: Any, index: Any) -> Any:
+    """`a[index]`: NumPy's indexing where `a` is an array, Python's elsewhere."""
+    if isinstance(a, (torch.Tensor, numpy.ndarray)):
+        found = rules.lookup("numpy.ndarray.__getitem__").call(as_tensor(a), index)
+        return _keep_zero_d(found, index)
+    if isinstance(a, numpy.generic):
+        return as_tensor(a[index])
+    if isinstance(index, torch.Tensor) and isinstance(a, (list, tuple, str, range)):
+        index = operator.index(index)
+    return a[index]
+
+
+def _keep_zero_d(found: Any, index: Any) -> Any:
+    """`x[0, ...]` is a 0-d array in NumPy, `x[0]` a scalar."""
+    if isinstance(found, torch.Tensor) and found.ndim == 0 and any(i is Ellipsis for i in (index if isinstance(index, tuple) else (index,))):
+        return zero_d_array(found)
+    return found
+
+
+def setitem(a: Any, index: Any, value: Any) -> None:
+    """`a[index] = value`."""
+    if isinstance(a, torch.Tensor):
+        if is_scalar(a):
+            raise TypeError(f"'numpy.{to_numpy(a.dtype)}' object does not support item assignment")
+        rules.lookup("numpy.ndarray.__setitem__").call(a, index, value)
+    elif isinstance(a, numpy.ndarray):
+        raise Refused("a NumPy array that is no tensor is written into", "make it in the node, or pass it in", "side-effect")
+    else:
+        a[index] = value
+
+
+def update_item(a: Any, index: Any, ufunc: str, value: Any) -> None:
+    """`a[index] += value` and its kin, the index evaluated once."""
+    setitem(a, index, update(getitem(a, index), ufunc, value))
+
+
+def contains(a: Any, value: Any) -> bool:
+    """`value in a`."""
+    if isinstance(a, (torch.Tensor, numpy.ndarray)):
+        return bool(torch.any(rules.lookup("numpy.equal").call(as_tensor(a), value)))
+    if isinstance(value, torch.Tensor) and isinstance(a, (list, tuple)):
+        return any(bool(__getattr__("equal")(value, item)) for item in a)
+    return value in a
+
+
+def attribute(a: Any, name: str) -> Any:
+    """`a.name`: the array attribute where `a` is an array."""
+    if isinstance(a, (numpy.ndarray, numpy.generic)):
+        a = as_tensor(a)
+    if not isinstance(a, torch.Tensor):
+        return getattr(a, name)
+    found = rules.load_once().get(f"numpy.ndarray.{name}")
+    if found is None:
+        raise Refused(f"the array attribute .{name} has no rule", "compute it from what the rules cover", "unmapped-function")
+    return found.call(a)
+
+
+def method(a: Any, name: str) -> Callable[..., Any]:
+    """`a.name` about to be called: the rule of the array method where `a` is an array."""
+    if isinstance(a, (numpy.ndarray, numpy.generic)) and not isinstance(a, type):
+        a = as_tensor(a)
+    if not isinstance(a, torch.Tensor):
+        return getattr(a, name)
+    found = rules.load_once().get(f"numpy.ndarray.{name}")
+    if found is not None:
+        return functools.partial(found.call, a)
+    if name in ("numpy", "detach", "cpu", "contiguous"):
+        return lambda *_, **__: a  # a tensor stays a tensor
+    if f"numpy.ndarray.{name}" in REFUSALS:
+        refusal = REFUSALS[f"numpy.ndarray.{name}"]
+        raise Refused(f"ndarray.{name}: {refusal.reason}", refusal.hint, refusal.finding)
+    if hasattr(numpy.ndarray, name):
+        raise Refused(f"ndarray.{name} has no rule", "compute it from what the rules cover", "unmapped-function")
+    return getattr(a, name)
+
+
+def iterate(a: Any) -> Any:
+    """What a `for` runs over: the rows of an array (scalars, copied, where it is 1-D)."""
+    if isinstance(a, numpy.ndarray):
+        a = as_tensor(a)
+    if not isinstance(a, torch.Tensor):
+        return a
+    if a.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
+    return _rows(a)
+
+
+def _rows(a: torch.Tensor) -> Iterator[torch.Tensor]:
+    for i in range(a.shape[0]):
+        yield a[i].clone() if a.ndim == 1 else a[i]
+
+
+def python(a: Any) -> Any:
+    """A value as NumPy would hold it, for text: formatting, printing, messages."""
+    if isinstance(a, torch.Tensor):
+        held = a.detach().resolve_conj().resolve_neg().cpu().numpy()
+        return held[()] if is_scalar(a) else held
+    if isinstance(a, torch.Size):
+        return tuple(a)
+    if isinstance(a, torch.dtype):
+        return to_numpy(a)
+    if isinstance(a, tuple) and hasattr(a, "_fields"):
+        return type(a)(*map(python, a))
+    if isinstance(a, (list, tuple)):
+        return type(a)(map(python, a))
+    if type(a) is dict:
+        return {k: python(v) for k, v in a.items()}
+    return a
+
+
+def scalar(dtype: str, value: Any = 0) -> torch.Tensor:
+    """`numpy.float32(value)`: a scalar (an array where `value` is one) of that dtype."""
+    if is_weak(value) or isinstance(value, (bool, str)):
+        return as_tensor(getattr(numpy, dtype)(value))
+    made = as_tensor(value, to_torch(dtype))
+    return made.clone() if made is value else made
+
+
+def is_instance(value: Any, classes: Any) -> bool:
+    """`isinstance` in NumPy's eyes: a tensor is an ndarray, a 0-d one that came of a computation a NumPy scalar."""
+    if isinstance(value, torch.Tensor):
+        value = numpy.empty((), to_numpy(value.dtype))[()] if is_scalar(value) else numpy.empty(0, to_numpy(value.dtype))
+        flat = classes if isinstance(classes, tuple) else (classes,)
+        return any(c is torch.Tensor or isinstance(value, c) for c in flat)
+    return isinstance(value, classes)
+
+
+def copy(value: Any) -> Any:
+    """`copy.copy`: arrays are copied in NumPy, where torch would share the memory."""
+    return value.clone() if isinstance(value, torch.Tensor) else _copy.copy(value)
+
+
+def deepcopy(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else _copy.deepcopy(value)
+
+
+def from_numpy(value: Any) -> Any:
+    """`torch.from_numpy` and `torch.as_tensor` of what is a tensor already: itself."""
+    return value if isinstance(value, torch.Tensor) else as_tensor(value)
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    total = start
+    for v in iterate(values):
+        total = __getattr__("add")(total, v)
+    return total
+
+
+def _round(value: Any, ndigits: Any = None) -> Any:
+    if not _arrays(value):
+        return round(value, ndigits) if ndigits is not None else round(value)
+    if ndigits is None and as_tensor(value).ndim == 0:
+        return round(as_tensor(value).item())
+    return rules.lookup("numpy.round").call(value, ndigits or 0)
+
+
+def _power(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    if modulus is not None:
+        return pow(base, exponent, modulus)
+    return __getattr__("power")(base, exponent)
+
+
+def _divmod(a: Any, b: Any) -> Any:
+    return rules.lookup("numpy.divmod").call(a, b) if _arrays(a, b) else divmod(a, b)
+
+
+def _min(*values: Any, **kwargs: Any) -> Any:
+    return _extreme(min, "less", *values, **kwargs)
+
+
+def _max(*values: Any, **kwargs: Any) -> Any:
+    return _extreme(max, "greater", *values, **kwargs)
+
+
+def _extreme(function: Callable[..., Any], comparison: str, *values: Any, **kwargs: Any) -> Any:
+    """Python's min and max keep the first of equals: one comparison a value."""
+    items = list(iterate(values[0])) if len(values) == 1 else list(values)
+    if kwargs or not _arrays(*items):
+        return function(items, **kwargs)
+    best = items[0]
+    for item in items[1:]:
+        if bool(__getattr__(comparison)(item, best)):
+            best = item
+    return best
+
+
+def _float(value: Any = 0.0) -> Any:
+    return float(value)
+
+
+BUILTINS: dict[Any, Callable[..., Any]] = {
+    builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
+    builtins.isinstance: is_instance, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
+}  # fmt: skip
+"""Builtins that mean something else for tensors than for arrays."""
+
+for _f in (builtins.str, builtins.repr, builtins.format, builtins.print):
+    BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), _f)
+for _f in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.sorted, builtins.reversed, builtins.iter, builtins.map):
+    BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(iterate, args), **kwargs), _f)
+for _node, _name in _BY_NODE.items():
+    if _name in _PYTHON:
+        BUILTINS.setdefault(_PYTHON[_name], functools.partial(lambda n, a, b: getattr(sys.modules[__name__], n)(a, b), _name))
+
+lift_function: Callable[[types.FunctionType], Callable[..., Any]] | None = None
+"""Set by np2fx.converting: turns a function of the user's into its torch twin."""
+
+
+def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """`function(*args)`, where `function` is whatever the program holds at that place."""
+    return callable_for(function, (*args, *kwargs.values()))(*args, **kwargs)
+
+
+def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any]:
+    """What a callable means for tensors. Raises Refused where that is not known and a tensor would go in."""
+    with_rule = numpy_rule(function)
+    if with_rule is not None:
+        return with_rule
+    try:
+        twin = BUILTINS.get(function)
+    except TypeError:
+        twin = None
+    if twin is not None:
+        return twin
+    if isinstance(function, functools.partial):
+        return functools.partial(callable_for(function.func, args), *function.args, **function.keywords)
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType) and is_users(function.__func__):
+        return functools.partial(_lifted(function.__func__), function.__self__)
+    if isinstance(function, types.FunctionType) and is_users(function):
+        return _lifted(function)
+    if _understands_tensors(function) or not any(map(_holds_array, args)):
+        return function
+    raise Refused(f"{getattr(function, '__qualname__', function)} is given an array, but np2fx cannot see what it does with it",
+                  "write the step in NumPy, give np2fx a rule for it, or split the node around it", "opaque-call")  # fmt: skip
+
+
+def _lifted(function: types.FunctionType) -> Callable[..., Any]:
+    if hasattr(function, "__np2fx_rewritten__") or lift_function is None:
+        return function
+    return lift_function(function)
+
+
+def numpy_rule(function: Any) -> Callable[..., Any] | None:
+    """The rule of a NumPy function, ufunc, ufunc method or dtype; Refused where NumPy's name has none; None for others."""
+    if isinstance(function, types.BuiltinMethodType) and isinstance(function.__self__, numpy.ufunc):
+        return getattr(numpy_rule(function.__self__), function.__name__)
+    if isinstance(function, type) and issubclass(function, numpy.generic):
+        return functools.partial(scalar, numpy.dtype(function).name)
+    try:
+        found = _by_identity().get(function)
+    except TypeError:
+        return None
+    if found is not None:
+        return found
+    module = getattr(function, "__module__", None) or ""
+    if isinstance(function, numpy.ufunc) or (callable(function) and module.split(".")[0] == "numpy" and not isinstance(function, type)):
+        name = f"{module}.{getattr(function, '__name__', function)}"
+        refusal = REFUSALS.get(name) or REFUSALS.get(f"numpy.{getattr(function, '__name__', '')}")
+        if refusal is not None:
+            raise Refused(f"{name}: {refusal.reason}", refusal.hint, refusal.finding)
+        raise Refused(f"{name} has no rule", "compute it from what the rules cover, or split the node", "random" if "random" in name else "unmapped-function")
+    return None
+
+
+@functools.cache
+def _by_identity() -> dict[Any, Callable[..., Any]]:
+    """NumPy's own function objects -> what stands for them."""
+    found: dict[Any, Callable[..., Any]] = {}
+    for name, rule in rules.load_once().items():
+        original: Any = sys.modules.get(name.split(".")[0])
+        for part in name.split(".")[1:]:
+            original = getattr(original, part, None)
+        if original is not None:
+            try:
+                found.setdefault(original, rule.call)
+            except TypeError:
+                continue
+    return found
+
+
+def _holds_array(value: Any) -> bool:
+    if isinstance(value, (torch.Tensor, numpy.ndarray, numpy.generic)):
+        return True
+    if isinstance(value, dict):
+        return any(map(_holds_array, value.values()))
+    return isinstance(value, (list, tuple)) and any(map(_holds_array, value))
+
+
+_STDLIB = sysconfig.get_path("stdlib")
+_SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+
+
+def is_users(function: types.FunctionType) -> bool:
+    """True for a function of the user's repo: not the standard library's, not an installed package's."""
+    module = (function.__module__ or "").split(".")[0]
+    if module in ("np2fx", "torch", "numpy"):
+        return False
+    file = function.__code__.co_filename
+    return not file.startswith(_SITE) and not (file.startswith(_STDLIB) and module in sys.stdlib_module_names)
+
+
+def _understands_tensors(function: Any) -> bool:
+    """torch itself, rules, builtins and the standard library, containers, dataclasses, rewritten functions."""
+    if isinstance(function, torch.nn.Module) or hasattr(function, "__np2fx_rewritten__"):
+        return True
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, (torch.Tensor, list, dict, set, str, tuple, torch.nn.Module)):
+        return True
+    if isinstance(function, type):
+        return (dataclasses.is_dataclass(function) or issubclass(function, (tuple, list, dict, set, BaseException, int, float, complex, bool, str))
+                or function in (type, super, object, range, enumerate, zip, map, filter, reversed, slice))  # fmt: skip
+    module = (getattr(function, "__module__", None) or getattr(type(owner), "__module__", "") or "").split(".")[0]
+    return module in ("torch", "np2fx", "builtins", "_operator") or module in sys.stdlib_module_names

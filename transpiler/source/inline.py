@@ -1,0 +1,298 @@
+"""A rule's body in place of its call: what stands in `rules/` is what comes out in the rewritten file.
+
+The rule's source is followed as it would run, with the facts of the call for its parameters: conditions that the facts decide
+are decided, names are replaced by the texts they stand for. It is inlined only if that ends in one `return` of torch
+calls in which each argument appears at most once; anything else is left to a call of the rule.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from .facts import UNKNOWN, Fact
+from .plain import FLOATS
+from .promotion import inexact
+
+if TYPE_CHECKING:
+    from .rewriting import Rewriter
+
+
+class _Undecided(Exception):
+    """The facts do not say which way the rule goes: it has to be called."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Value:
+    """What a name in the rule stands for at this call: its text, and what is known of it. `atom`: needs no parentheses."""
+
+    text: str
+    fact: Fact
+    atom: bool = True
+    given: bool = True
+
+
+def inline(r: Rewriter, call: ast.Call, rule: Any, args: list[ast.expr]) -> str | None:
+    """The text of a torch call that means `rule` applied to `args` and the call's keywords; None where it must be called."""
+    if r.exact or r.mirrored or any(isinstance(a, ast.Starred) for a in args) or any(k.arg is None for k in call.keywords):
+        return None
+    if "#" in r.source.of(call) or rule.writes or (r.mutates and rule.view):
+        return None
+    try:
+        env = _bind(r, rule, args, call.keywords)
+        if rule.is_ufunc:
+            _check_loop(rule, env)
+        text = _Follower(env, r.mutates).run(rule.function.body)
+    except _Undecided:
+        return None
+    r.imported.add("torch")
+    return text
+
+
+def _bind(r: Rewriter, rule: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, _Value]:
+    env: dict[str, _Value] = {}
+    positional = [p for p in rule.parameters if p.kind in ("positional", "positional-only")]
+    if len(args) > len(positional):
+        raise _Undecided
+    given = {p.name: a for p, a in zip(positional, args)}
+    for k in keywords:
+        if k.arg in given or k.arg not in {p.name for p in rule.parameters}:
+            raise _Undecided
+        given[k.arg] = k.value
+    for p in rule.parameters:
+        if p.name in given:
+            node = given[p.name]
+            env[p.name] = _Value(r.text(node), r.fact(node), isinstance(node, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)))
+        elif p.default is not None:
+            env[p.name] = _Value(p.default, _literal_fact(ast.parse(p.default, mode="eval").body), given=False)
+        elif p.kind not in ("var-positional", "var-keyword"):
+            raise _Undecided
+    if any(name in given and not (env[name].fact.kind == "none") for name in ("out",)):
+        raise _Undecided
+    return env
+
+
+def _literal_fact(node: ast.expr) -> Fact:
+    from .facts import of_value
+
+    try:
+        return of_value(ast.literal_eval(node))
+    except ValueError:
+        return UNKNOWN
+
+
+def _check_loop(rule: Any, env: dict[str, _Value]) -> None:
+    """A ufunc's body may stand for the call where NumPy's loop is the operands' own float dtype."""
+    inputs = [p.name for p in rule.parameters if p.kind == "positional-only"]
+    if any(v.given for k, v in env.items() if k not in inputs and k != "out"):
+        raise _Undecided
+    facts = [env[n].fact for n in inputs]
+    dtypes = {f.dtype for f in facts if f.is_tensor}
+    if len(dtypes) != 1 or not dtypes <= set(FLOATS):
+        raise _Undecided
+    for position, fact in enumerate(facts):
+        if fact.is_tensor:
+            continue
+        if fact.kind != "number" or fact.dtype not in ("int", "float") or position not in rule.options.get("numbers", ()):
+            raise _Undecided
+
+
+class _Follower:
+    """Runs a rule's body on texts."""
+
+    def __init__(self, env: dict[str, _Value], mutates: bool) -> None:
+        self.env, self.mutates = dict(env), mutates
+        self.used: dict[str, int] = {}
+
+    def run(self, body: list[ast.stmt]) -> str:
+        for statement in body:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue
+            if isinstance(statement, ast.If):
+                taken = statement.body if self.decide(statement.test) else statement.orelse
+                if taken:
+                    try:
+                        return self.run(taken)
+                    except StopIteration:
+                        continue
+                continue
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+                self.env[statement.targets[0].id] = self.value(statement.value)
+                continue
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                return self.returned(statement.value)
+            raise _Undecided
+        raise StopIteration
+
+    def returned(self, e: ast.expr) -> str:
+        if isinstance(e, ast.IfExp):
+            return self.returned(e.body if self.decide(e.test) else e.orelse)
+        if isinstance(e, ast.Name) or not self._is_torch(e):
+            raise _Undecided
+        text = self.render(e)
+        if any(n > 1 and not self.env[name].atom for name, n in self.used.items()):
+            raise _Undecided
+        return text
+
+    def _is_torch(self, e: ast.expr) -> bool:
+        return isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and ast.unparse(e.func).startswith("torch.")
+
+    def render(self, e: ast.expr) -> str:
+        if isinstance(e, ast.Name):
+            if e.id not in self.env:
+                raise _Undecided
+            value = self.env[e.id]
+            if not _simple(value.text):
+                self.used[e.id] = self.used.get(e.id, 0) + 1
+                if self.used[e.id] > 1:
+                    raise _Undecided
+            return value.text
+        if isinstance(e, ast.Constant):
+            return ast.unparse(e)
+        if isinstance(e, ast.Attribute) and ast.unparse(e).startswith("torch."):
+            return ast.unparse(e)
+        if isinstance(e, ast.UnaryOp) and isinstance(e.operand, ast.Constant):
+            return ast.unparse(e)
+        if isinstance(e, (ast.List, ast.Tuple)):
+            inner = ", ".join(map(self.render, e.elts))
+            return f"[{inner}]" if isinstance(e, ast.List) else f"({inner}{',' if len(e.elts) == 1 else ''})"
+        if isinstance(e, ast.IfExp):
+            return self.render(e.body if self.decide(e.test) else e.orelse)
+        if isinstance(e, ast.Call):
+            return self.call(e)
+        raise _Undecided
+
+    def call(self, e: ast.Call) -> str:
+        known = self.value(e) if not self._is_torch(e) else None
+        if known is not None:
+            return known.text
+        parts = [self.render(a) for a in e.args]
+        for k in e.keywords:
+            if k.arg is None:
+                raise _Undecided
+            if self.is_torch_default(e, k):
+                continue
+            parts.append(f"{k.arg}={self.render(k.value)}")
+        return f"{ast.unparse(e.func)}({', '.join(parts)})"
+
+    def is_torch_default(self, e: ast.Call, k: ast.keyword) -> bool:
+        """`dim=None` and `keepdim=False` are what torch does anyway."""
+        value = self.env.get(k.value.id) if isinstance(k.value, ast.Name) else None
+        constant = value.fact if value is not None else _literal_fact(k.value)
+        if k.arg == "dim":
+            return constant.kind == "none"
+        return k.arg in ("keepdim", "descending") and constant.kind == "number" and constant.value is False
+
+    def value(self, e: ast.expr) -> _Value:
+        """What a call of a helper or a name stands for, where it changes nothing for these facts."""
+        if isinstance(e, ast.Name) and e.id in self.env:
+            return self.env[e.id]
+        if isinstance(e, ast.Constant):
+            return _Value(ast.unparse(e), _literal_fact(e))
+        if isinstance(e, ast.IfExp):
+            return self.value(e.body if self.decide(e.test) else e.orelse)
+        if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.args:
+            first = self.value(e.args[0])
+            plain_float = first.fact.is_tensor and first.fact.dtype in FLOATS
+            rest = [self.value(a) for a in e.args[1:]] if len(e.args) > 1 else []
+            if e.func.id == "as_tensor" and first.fact.is_tensor and all(v.fact.kind == "none" for v in rest) and not e.keywords:
+                return first
+            if e.func.id in ("widen", "as_inexact") and plain_float and all(v.fact.kind == "none" for v in rest):
+                return first
+        raise _Undecided
+
+    def decide(self, e: ast.expr) -> bool:
+        """A condition of the rule, decided by the facts of the call."""
+        if isinstance(e, ast.BoolOp):
+            is_and = isinstance(e.op, ast.And)
+            undecided = False
+            for part in e.values:
+                try:
+                    if self.decide(part) is not is_and:
+                        return not is_and
+                except _Undecided:
+                    undecided = True
+            if undecided:
+                raise _Undecided
+            return is_and
+        if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not):
+            return not self.decide(e.operand)
+        if isinstance(e, ast.Compare) and len(e.ops) == 1:
+            return self.compare(e.left, e.ops[0], e.comparators[0])
+        if isinstance(e, ast.Call):
+            return self.predicate(e)
+        if isinstance(e, ast.Name) and e.id in self.env:
+            fact = self.env[e.id].fact
+            if fact.kind == "number" and fact.value is not None:
+                return bool(fact.value)
+            if fact.kind == "none":
+                return False
+        raise _Undecided
+
+    def compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
+        if isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name) and left.value.id in self.env:
+            return self.compare_attribute(self.env[left.value.id].fact, left.attr, op, right)
+        if not isinstance(left, ast.Name) or left.id not in self.env:
+            raise _Undecided
+        fact, constant = self.env[left.id].fact, _literal_fact(right)
+        if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+            wanted = isinstance(op, (ast.Is, ast.Eq))
+            if constant.kind == "none":
+                if fact.kind in ("unknown", "other"):
+                    raise _Undecided
+                return (fact.kind == "none") is wanted
+            if constant.kind == "number" and fact.kind == "number" and fact.value is not None:
+                return (fact.value == constant.value and (fact.dtype == constant.dtype or isinstance(op, (ast.Eq, ast.NotEq)))) is wanted
+            if constant.kind == "number" and (fact.is_tensor or fact.kind == "none"):
+                return not wanted
+        raise _Undecided
+
+    def compare_attribute(self, fact: Fact, attribute: str, op: ast.cmpop, right: ast.expr) -> bool:
+        if not fact.is_tensor:
+            raise _Undecided
+        wanted = isinstance(op, (ast.Eq, ast.Is))
+        if attribute == "ndim" and fact.rank is not None and isinstance(right, ast.Constant) and isinstance(right.value, int):
+            n = right.value
+            table = {ast.Eq: fact.rank == n, ast.NotEq: fact.rank != n, ast.Lt: fact.rank < n, ast.LtE: fact.rank <= n, ast.Gt: fact.rank > n, ast.GtE: fact.rank >= n}
+            if type(op) in table:
+                return table[type(op)]
+        if attribute == "dtype" and fact.dtype in FLOATS and isinstance(op, (ast.Eq, ast.NotEq)):
+            other = ast.unparse(right)
+            if other in ("torch.bool", "torch.float16", "torch.uint8", "torch.int64"):
+                return not wanted
+        if attribute == "dtype" and fact.dtype in FLOATS and isinstance(op, (ast.In, ast.NotIn)) and ast.unparse(right) == "WIDER":
+            return isinstance(op, ast.NotIn)
+        raise _Undecided
+
+    def predicate(self, e: ast.Call) -> bool:
+        if isinstance(e.func, ast.Attribute) and isinstance(e.func.value, ast.Name) and e.func.value.id in self.env and not e.args:
+            fact = self.env[e.func.value.id].fact
+            if fact.is_tensor and fact.dtype is not None:
+                if e.func.attr == "is_complex":
+                    return fact.dtype.startswith("complex")
+                if e.func.attr == "is_floating_point":
+                    return fact.dtype.startswith("float")
+        if isinstance(e.func, ast.Name) and e.func.id == "isinstance" and len(e.args) == 2 and isinstance(e.args[0], ast.Name) and e.args[0].id in self.env:
+            return self.is_instance(self.env[e.args[0].id].fact, ast.unparse(e.args[1]))
+        if isinstance(e.func, ast.Name) and e.func.id == "is_integral":
+            facts = [self.env[a.id].fact for a in e.args if isinstance(a, ast.Name) and a.id in self.env]
+            if any(f.is_tensor and f.dtype in FLOATS for f in facts):
+                return False
+        raise _Undecided
+
+    def is_instance(self, fact: Fact, classes: str) -> bool:
+        if classes == "torch.Tensor":
+            if fact.is_tensor or fact.kind in ("number", "none", "text", "sequence"):
+                return fact.is_tensor
+        if classes == "int" and (fact.kind == "number" and fact.dtype is not None or fact.is_tensor or fact.kind in ("none", "sequence")):
+            return fact.kind == "number" and fact.dtype in ("int", "bool")
+        raise _Undecided
+
+
+def _simple(text: str) -> bool:
+    """A name, a literal or a dotted chain: may be written twice."""
+    return text.replace(".", "").replace("_", "").lstrip("-").isalnum()
+
+
+__all__ = ["inexact", "inline"]

@@ -1,0 +1,129 @@
+"""Where torch's own spelling means what NumPy means, given the facts: the conditions, one function a construct.
+
+Everything here errs on the side of no: a construct that is not plain is still converted, by calling its rule.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from .facts import COMPARISONS, UNKNOWN, Fact, key_parts
+from .promotion import ASSUMED
+
+FLOATS = ("float32", "float64", ASSUMED)
+INTEGERS = {"int8": (-(2**7), 2**7), "int16": (-(2**15), 2**15), "int32": (-(2**31), 2**31), "int64": (-(2**63), 2**63), "uint8": (0, 2**8)}
+"""The integers that torch computes as NumPy does: smallest value, and the first one too large."""
+
+COMPUTED = (*FLOATS, *INTEGERS, "bool")
+"""The dtypes for which torch has all kernels."""
+
+
+def operator(ufunc: str, facts: tuple[Fact, ...], nodes: tuple[ast.expr, ...]) -> bool:
+    """True where Python's operator on these operands gives NumPy's values and dtype in torch."""
+    a, b = facts
+    tensors = [f for f in facts if f.is_tensor]
+    if not tensors or any(not f.is_tensor and f.kind != "number" for f in facts):
+        return False
+    dtypes = {f.dtype for f in tensors}
+    if len(dtypes) != 1 or None in dtypes:
+        return False
+    (dtype,) = dtypes
+    if ufunc == "matmul":
+        return dtype in FLOATS and all(f.is_tensor and f.rank is not None and f.rank >= 1 for f in facts)
+    if len(tensors) == 2:
+        return _same_dtype(ufunc, str(dtype))
+    other = a if b.is_tensor else b
+    return _with_number(ufunc, str(dtype), other, number_right=b.kind == "number")
+
+
+def _same_dtype(ufunc: str, dtype: str) -> bool:
+    if dtype in FLOATS:
+        return ufunc in ("add", "subtract", "multiply", "divide", "power", *COMPARISONS)
+    if dtype in INTEGERS:
+        return ufunc in ("add", "subtract", "multiply", "bitwise_and", "bitwise_or", "bitwise_xor", *COMPARISONS)
+    return dtype == "bool" and ufunc in ("bitwise_and", "bitwise_or", "bitwise_xor", "equal", "not_equal")
+
+
+def _with_number(ufunc: str, dtype: str, other: Fact, number_right: bool) -> bool:
+    if other.dtype not in ("int", "float"):
+        return False
+    if dtype in FLOATS:
+        return ufunc in ("add", "subtract", "multiply", "divide", "power", *COMPARISONS)
+    if dtype in INTEGERS and other.dtype == "int" and isinstance(other.value, int):
+        low, high = INTEGERS[dtype]
+        if not low <= other.value < high:
+            return False
+        if ufunc == "power":
+            return number_right and other.value >= 0
+        if ufunc in ("floor_divide", "remainder"):
+            return number_right and other.value > 0
+        if ufunc in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+            return number_right
+        return ufunc in ("add", "subtract", "multiply", *COMPARISONS)
+    return False
+
+
+def unary(ufunc: str, fact: Fact, mutates: bool) -> bool:
+    """True where `-x`, `~x`, `+x` are torch's. `+x` copies in NumPy, which shows only where something is written."""
+    if not fact.is_tensor or fact.dtype is None:
+        return False
+    if ufunc == "negative":
+        return fact.dtype in FLOATS or fact.dtype in INTEGERS
+    if ufunc == "invert":
+        return fact.dtype in INTEGERS or fact.dtype == "bool"
+    return not mutates and (fact.dtype in FLOATS or fact.dtype in INTEGERS)
+
+
+def keeps(ufunc: str, target: Fact, operand: Fact) -> bool:
+    """True where an in-place operator fits its target without a cast."""
+    if operand.kind == "number":
+        return target.dtype in FLOATS or operand.dtype == "int"
+    ranks = target.rank is not None and operand.rank is not None and operand.rank <= target.rank
+    return target.dtype == operand.dtype and ranks and not (ufunc == "divide" and target.dtype not in FLOATS)
+
+
+def number_fits(target: Fact, value: Fact) -> bool:
+    """True where torch stores a Python number in an array as NumPy does."""
+    if target.dtype in FLOATS:
+        return value.dtype in ("int", "float")
+    low, high = INTEGERS.get(target.dtype or "", (0, 0))
+    return value.dtype == "int" and isinstance(value.value, int) and low <= value.value < high
+
+
+def key(index: ast.expr, facts: dict[ast.AST, Fact]) -> bool:
+    """True for keys that torch reads as NumPy does: ints, slices that step forward, None, `...`, one int64 array or mask."""
+    advanced = 0
+    basic_after = False
+    for part in key_parts(index):
+        fact = facts.get(part, UNKNOWN)
+        if isinstance(part, ast.Slice):
+            if not _forward(part, facts):
+                return False
+        elif fact.kind == "array" and fact.dtype in ("int64", "bool") and fact.rank:
+            advanced += 1
+        elif fact.kind == "number" and fact.dtype == "int":
+            basic_after = True
+        elif not (fact.kind == "none" or (isinstance(part, ast.Constant) and part.value is Ellipsis)):
+            return False
+    return advanced == 0 or (advanced == 1 and not basic_after)
+
+
+def _forward(part: ast.Slice, facts: dict[ast.AST, Fact]) -> bool:
+    bounds = [facts.get(p, UNKNOWN) for p in (part.lower, part.upper) if p is not None]
+    if any(not (b.kind == "none" or (b.kind == "number" and b.dtype == "int")) for b in bounds):
+        return False
+    step = facts.get(part.step, UNKNOWN) if part.step is not None else None
+    return step is None or (isinstance(step.value, int) and step.value > 0)
+
+
+def flip(index: ast.expr, facts: dict[ast.AST, Fact]) -> list[int] | None:
+    """The axes of a key made of `:` and `::-1` alone, which is a flip; None for all other keys."""
+    axes = []
+    for axis, part in enumerate(key_parts(index)):
+        if not isinstance(part, ast.Slice) or part.lower is not None or part.upper is not None:
+            return None
+        if part.step is not None:
+            if facts.get(part.step, UNKNOWN).value != -1:
+                return None
+            axes.append(axis)
+    return axes or None

@@ -1,0 +1,152 @@
+"""What calls give, as facts: Python's builtins, NumPy's functions and methods (from their rule's kind), torch's bridges."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .facts import NONE, OTHER, TEXT, UNKNOWN, Fact, Inference, _element, array, number, operated, result
+from .plain import FLOATS
+
+SCALAR_TYPES = {
+    "bool_": "bool", "bool": "bool", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16",
+    "uint32": "uint32", "uint64": "uint64", "float16": "float16", "float32": "float32", "float64": "float64", "complex64": "complex64",
+    "complex128": "complex128", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32", "uintc": "uint32",
+    "int_": "int64", "intp": "int64", "uint": "uint64", "longlong": "int64", "half": "float16", "single": "float32", "double": "float64",
+    "csingle": "complex64", "cdouble": "complex128",
+}  # fmt: skip
+"""NumPy's scalar types by every name they have, and the dtype each makes."""
+
+_SAME_DTYPE = ("sum", "prod", "mean", "std", "var", "min", "max", "amin", "amax", "ptp", "median", "nansum", "nanmean", "nanmin", "nanmax", "nanstd", "nanvar")
+_POSITIONS = ("argmin", "argmax", "nanargmin", "nanargmax", "count_nonzero")
+_TRUTH = ("all", "any")
+
+
+def call_fact(callee: Fact, call: ast.Call, inference: Inference, table: Any) -> Fact:
+    """The fact of a call's result; UNKNOWN where nothing is certain."""
+    args = [inference.facts.get(a, UNKNOWN) for a in call.args]
+    starred = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    if callee.kind == "name":
+        full = str(callee.value)
+        if full.startswith("builtins."):
+            return _builtin(full.removeprefix("builtins."), args)
+        if full.startswith("numpy."):
+            return UNKNOWN if starred else numpy_call(full, args, call, inference, table)
+        if full in ("torch.from_numpy", "torch.as_tensor") and args and args[0].is_tensor and len(args) == 1 and not call.keywords:
+            return args[0]
+        return UNKNOWN
+    if isinstance(call.func, ast.Attribute) and not starred:
+        owner = inference.facts.get(call.func.value, UNKNOWN)
+        if owner.is_tensor:
+            return numpy_call(f"numpy.ndarray.{call.func.attr}", [owner, *args], call, inference, table)
+        if owner.kind == "text":
+            return TEXT if call.func.attr in ("format", "join", "strip", "lower", "upper", "replace") else UNKNOWN
+    return UNKNOWN
+
+
+def _builtin(name: str, args: list[Fact]) -> Fact:
+    if name == "len":
+        return number("int")
+    if name in ("float", "int", "bool", "complex"):
+        return number(name)
+    if name == "range":
+        return Fact("sequence", element=number("int"))
+    if name == "enumerate" and args:
+        return Fact("sequence", element=Fact("sequence", items=(number("int"), _element(args[0]))))
+    if name == "zip":
+        return Fact("sequence", element=Fact("sequence", items=tuple(map(_element, args))))
+    if name in ("list", "tuple", "reversed", "sorted") and args:
+        return Fact("sequence", items=args[0].items if args[0].kind == "sequence" and name in ("list", "tuple") else None, element=_element(args[0]))
+    if name in ("isinstance", "hasattr", "callable", "any", "all"):
+        return number("bool")
+    if name in ("str", "repr", "format"):
+        return TEXT
+    if name == "print":
+        return NONE
+    if name in ("abs", "min", "max", "sum", "round") and args and all(a.kind == "number" for a in args):
+        kinds = {a.dtype for a in args}
+        return number(kinds.pop() if len(kinds) == 1 and name != "round" else None)
+    if name == "abs" and args and args[0].is_tensor:
+        return operated("absolute", args[0])
+    return UNKNOWN
+
+
+def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference, table: Any) -> Fact:
+    """The result of a NumPy function or method by its qualified name; the array of a method is the first of `args`."""
+    short = name.rpartition(".")[2]
+    if name.count(".") == 1 and short in SCALAR_TYPES:
+        return Fact("scalar", SCALAR_TYPES[short], 0, fresh=True) if not args or args[0].kind in ("number", "scalar") else Fact("unknown")
+    rule = table.rules.get(name)
+    if rule is None:
+        return UNKNOWN
+    keywords = {k.arg for k in call.keywords}
+    if rule.is_ufunc:
+        return _ufunc(rule, args, keywords)
+    if rule.kind == "reduction" and short in (*_SAME_DTYPE, *_POSITIONS, *_TRUTH) and args:
+        return _reduction(short, args, call, keywords, is_method=name.startswith("numpy.ndarray."))
+    if name == "numpy.ndarray.astype" and len(args) == 2 and not keywords - {"dtype"}:
+        return array(None, args[0].rank, fresh=True) if args[0].kind == "array" else Fact("tensor", fresh=True)
+    if name == "numpy.ndarray.copy" or (name == "numpy.copy" and args and args[0].kind == "array"):
+        return Fact(args[0].kind, args[0].dtype, args[0].rank, fresh=True)
+    if short in ("clip", "where") and "out" not in keywords:
+        return _chosen(short, args, keywords)
+    return UNKNOWN
+
+
+def _ufunc(rule: Any, args: list[Fact], keywords: set[str | None]) -> Fact:
+    if any(isinstance(n, ast.Return) and isinstance(n.value, ast.Tuple) for n in ast.walk(rule.function)):
+        return UNKNOWN  # several outputs
+    operands = args[: sum(p.kind == "positional-only" for p in rule.parameters)]
+    if "out" in keywords or len(args) > len(operands) or any(not (a.is_tensor or a.kind == "number") for a in operands):
+        return UNKNOWN
+    if rule.kind == "predicate":
+        return operated("less", *operands)
+    if all(a.kind == "number" for a in operands):
+        return Fact("scalar", None, 0, fresh=True)
+    made = operated("add", *operands)
+    known = made.dtype in FLOATS and not keywords & {"dtype", "casting", "signature"}
+    return Fact(made.kind, made.dtype if known else None, made.rank, fresh=True)
+
+
+def _reduction(short: str, args: list[Fact], call: ast.Call, keywords: set[str | None], is_method: bool) -> Fact:
+    a = args[0]
+    if not a.is_tensor or "out" in keywords:
+        return UNKNOWN
+    given = {k.arg: k.value for k in call.keywords}
+    position = 0 if is_method else 1
+    axis = given.get("axis") or (call.args[position] if len(call.args) > position else None)
+    if len(call.args) > position + 1:
+        return UNKNOWN
+    keepdims = given.get("keepdims")
+    kept = isinstance(keepdims, ast.Constant) and keepdims.value is True
+    dtype = "int64" if short in _POSITIONS else "bool" if short in _TRUTH else a.dtype if a.dtype in FLOATS and "dtype" not in keywords else None
+    if keepdims is not None and not isinstance(keepdims, ast.Constant):
+        return Fact("tensor", dtype, fresh=True)
+    if a.rank is None:
+        return result(dtype, 0) if axis is None and not kept else Fact("tensor", dtype, fresh=True)
+    if kept:
+        return result(dtype, a.rank)
+    if axis is None or (isinstance(axis, ast.Constant) and axis.value is None):
+        return result(dtype, 0)
+    if isinstance(axis, ast.Tuple) and all(isinstance(e, (ast.Constant, ast.UnaryOp)) for e in axis.elts):
+        return result(dtype, max(a.rank - len(axis.elts), 0))
+    if isinstance(axis, (ast.Constant, ast.UnaryOp)):
+        return result(dtype, max(a.rank - 1, 0))
+    return Fact("tensor", dtype, fresh=True)
+
+
+def _chosen(short: str, args: list[Fact], keywords: set[str | None]) -> Fact:
+    """clip and the three-argument where: broadcast and promoted like a sum."""
+    operands = [a for a in (args if short == "clip" else args[1:]) if a.kind != "none"]
+    if keywords or len(args) != 3 or any(not (a.is_tensor or a.kind == "number") for a in operands) or not any(a.is_tensor for a in operands):
+        return UNKNOWN
+    made = operated("add", *operands)
+    rank = made.rank
+    if short == "where":
+        mask = args[0].rank if args[0].kind == "array" else None
+        rank = max(rank, mask) if rank is not None and mask is not None else None
+    found = result(made.dtype if made.dtype in FLOATS else None, rank)
+    return found if rank else Fact("tensor", found.dtype, fresh=True)
+
+
+__all__ = ["OTHER", "SCALAR_TYPES", "call_fact", "numpy_call"]

@@ -1,0 +1,523 @@
+"""The codemod for one function: NumPy's operators, indexing, calls and writes, as torch says them.
+
+First the facts (`facts.infer`), then the text, bottom-up: each expression is rendered from its rendered parts. Where the
+facts show that torch's own spelling means what NumPy means, that is what comes out; where they don't, the rule is called (`npx`) or,
+for a value that may not even be an array, Python's operator made aware of tensors (`ops`). What has no meaning in torch is a finding,
+and a function with such a finding is not rewritten at all.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from . import plain
+from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, Inference, key_parts
+from .findings import Finding, make_finding
+from .results import call_fact
+from .text import Source, splice, split_operator, sub_expressions
+
+NPX, OPS = "npx", "ops"
+
+_SYMBOLS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+
+_ATTRIBUTES = ("T", "mT", "size", "dtype", "real", "imag", "flat", "itemsize", "nbytes", "strides", "base", "flags", "data", "ctypes")
+"""Array attributes that a tensor lacks or has with another meaning."""
+
+_LEFT_ALONE = ("numpy.errstate", "numpy.printoptions", "numpy.seterr", "numpy.warnings", "numpy.testing", "numpy.typing", "numpy.set_printoptions", "numpy.dtype")
+"""Names that stay NumPy's: they touch no array."""
+
+_TRACKED_BUILTINS = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate",
+                     "zip", "sorted", "reversed", "iter", "map")  # fmt: skip
+_PLAIN_BUILTINS = ("len", "abs", "float", "int", "bool", "complex", "range", "any", "all", "hasattr", "getattr", "type", "dict", "set",
+                   "super", "id", "hash", "filter", "setattr", "callable", "slice", "object", "frozenset", "next", "vars", "dir", "open", "input", "bytes")  # fmt: skip
+
+
+class Rewriter:
+    """Rewrites one function (with the functions inside it) of a module.
+
+    resolve     what a name means that the function does not bind itself
+    table       the rules and refusals, by NumPy name
+    imported    names that the new text uses are added here ("torch", "npx", "ops")
+    """
+
+    def __init__(self, source: Source, resolve: Callable[[ast.Name], Fact], table: Any, path: str = "", exact: bool = False) -> None:
+        self.source, self.resolve, self.table, self.path, self.exact = source, resolve, table, path, exact
+        self.findings: list[Finding] = []
+        self.imported: set[str] = set()
+        self.rendered: dict[ast.AST, str] = {}
+        self.facts: dict[ast.AST, Fact] = {}
+        self.pieces: list[tuple[int, int, str]] = []
+        self.temporaries = 0
+
+    def rewrite(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> list[tuple[int, int, str]]:
+        """The edits that turn `node` into torch; empty where nothing is to do or a finding forbids it."""
+        inference = Inference(self.resolve, lambda callee, call, inf: call_fact(callee, call, inf, self.table))
+        inference.function(node, parameters)
+        self.facts = inference.facts
+        self.mutates = any(self._writes(n) for n in ast.walk(node))
+        self.flips = any(self._flips(n) for n in ast.walk(node))
+        self.own_names = inference.locals
+        if isinstance(node, ast.Lambda):
+            self.piece(node.body, self.text(node.body))
+        else:
+            self.block(node.body)
+        return [] if any(f.severity == "error" for f in self.findings) else self.pieces
+
+    @property
+    def mirrored(self) -> bool:
+        """Copies stand for NumPy's views here, and something is written: they must follow each other at run time."""
+        return self.mutates and self.flips
+
+    # Statements.
+
+    def block(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, s: ast.stmt) -> None:
+        if isinstance(s, ast.AugAssign):
+            self.augmented(s)
+        elif isinstance(s, ast.Assign) and any(self._item_targets(t) for t in s.targets):
+            self.item_assignment(s)
+        elif isinstance(s, (ast.Assign, ast.AnnAssign)) and self._attribute_target(s):
+            self.attribute_assignment(s)
+        elif isinstance(s, ast.For):
+            self.piece(s.iter, self.iterated(s.iter))
+            self.block(s.body)
+            self.block(s.orelse)
+        elif isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for default in [*s.args.defaults, *filter(None, s.args.kw_defaults)]:
+                self.piece(default, self.text(default))
+            self.block(s.body)
+        elif isinstance(s, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ClassDef)):
+            return
+        elif isinstance(s, ast.AnnAssign):
+            if s.value is not None:
+                self.piece(s.value, self.text(s.value))
+        else:
+            for e in sub_expressions(s):
+                self.piece(e, self.text(e))
+            for child in ast.iter_child_nodes(s):
+                if isinstance(child, ast.stmt):
+                    self.statement(child)
+                elif isinstance(child, (ast.ExceptHandler, getattr(ast, "match_case", ast.ExceptHandler))):
+                    for inner in ast.iter_child_nodes(child):
+                        if isinstance(inner, ast.stmt):
+                            self.statement(inner)
+
+    def piece(self, node: ast.AST, text: str) -> None:
+        start, end = self.source.span(node)
+        if text != self.source.slice(start, end):
+            self.pieces.append((start, end, text))
+
+    def iterated(self, e: ast.expr) -> str:
+        text, fact = self.text(e), self.fact(e)
+        if fact.kind == "array" and fact.rank == 1 and self.mutates:
+            return self.ops("iterate", text)
+        return self.ops("iterate", text) if fact.kind in ("unknown", "tensor") and self.mutates and not _is_call_to(e, "range", "ops.") else text
+
+    def augmented(self, s: ast.AugAssign) -> None:
+        ufunc, target = OPERATORS[type(s.op)], s.target
+        value, fact = self.text(s.value), self.fact(s.target)
+        operand = self.fact(s.value)
+        if not fact.may_be_tensor and not operand.may_be_tensor:
+            self.piece(s.value, value)
+            return
+        if isinstance(target, ast.Name) and target.id not in self.own_names and fact.may_be_tensor:
+            self.refuse("side-effect", target, f"`{target.id}` is not the function's own: writing to it changes what the next call sees")
+            return
+        simple = not self.exact and plain.operator(ufunc, (fact, operand), (s.target, s.value)) and not self.mirrored
+        harmless = operand.kind == "number" or operand.fresh
+        if isinstance(target, ast.Name):
+            if fact.kind == "array" and simple and harmless and plain.keeps(ufunc, fact, operand):
+                self.piece(s.value, value)
+            elif fact.kind == "scalar" and simple:
+                self.piece(s, f"{target.id} = {target.id} {_SYMBOLS[type(s.op)]} {_grouped(s.value, value)}")
+            else:
+                self.piece(s, f"{target.id} = {self.ops('update', target.id, repr(ufunc), value)}")
+        elif isinstance(target, ast.Subscript):
+            self.owned(target)
+            container = self.fact(target.value)
+            if container.kind == "array" and simple and harmless and plain.key(target.slice, self.facts) and plain.keeps(ufunc, container, operand):
+                self.piece(s.value, value)
+                self.piece(target, self.spliced(target))
+            elif container.may_be_tensor or operand.may_be_tensor:
+                owner, key = self.subscript(target)
+                self.piece(s, self.ops("update_item", owner, key, repr(ufunc), value))
+        elif isinstance(target, ast.Attribute):
+            self.owned(target)
+            place = self.spliced(target)
+            self.piece(s, f"{place} = {self.ops('update', place, repr(ufunc), value)}")
+
+    def _item_targets(self, t: ast.expr) -> bool:
+        return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(t))
+
+    def item_assignment(self, s: ast.Assign) -> None:
+        """`a[i] = v`, also among several targets: the value is computed once, then stored target by target."""
+        value = self.text(s.value)
+        if len(s.targets) == 1 and isinstance(s.targets[0], ast.Subscript):
+            target = s.targets[0]
+            self.owned(target)
+            if self._plain_store(target, s.value):
+                self.piece(target, self.spliced(target))
+                self.piece(s.value, value)
+            else:
+                owner, key = self.subscript(target)
+                self.piece(s, self.ops("setitem", owner, key, value))
+            return
+        stores: list[str] = []
+        targets = [self._with_temporaries(t, stores) for t in s.targets]
+        self.piece(s, "; ".join([f"{' = '.join(targets)} = {value}", *stores]))
+
+    def _with_temporaries(self, t: ast.expr, stores: list[str]) -> str:
+        if isinstance(t, ast.Subscript):
+            self.owned(t)
+            self.temporaries += 1
+            name = f"_value{self.temporaries}"
+            owner, key = self.subscript(t)
+            stores.append(self.ops("setitem", owner, key, name))
+            return name
+        if isinstance(t, (ast.Tuple, ast.List)):
+            inner = ", ".join(self._with_temporaries(e, stores) for e in t.elts)
+            return f"({inner}{',' if len(t.elts) == 1 else ''})"
+        if isinstance(t, ast.Starred):
+            return "*" + self._with_temporaries(t.value, stores)
+        return self.spliced(t)
+
+    def _plain_store(self, target: ast.Subscript, value: ast.expr) -> bool:
+        owner, fact = self.fact(target.value), self.fact(value)
+        if not owner.may_be_tensor or (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)):
+            return True
+        if self.exact or self.mirrored or owner.kind != "array" or not plain.key(target.slice, self.facts):
+            return False
+        if fact.kind == "number":
+            return plain.number_fits(owner, fact)
+        return fact.is_tensor and fact.fresh and fact.dtype is not None and fact.dtype == owner.dtype
+
+    def _attribute_target(self, s: ast.Assign | ast.AnnAssign) -> bool:
+        targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+        return any(isinstance(t, ast.Attribute) for t in targets)
+
+    def attribute_assignment(self, s: ast.Assign | ast.AnnAssign) -> None:
+        targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+        for t in targets:
+            if not isinstance(t, ast.Attribute):
+                continue
+            owner = self.fact(t.value)
+            if owner.may_be_tensor and t.attr in ("shape", "dtype", "real", "imag", "flat", "T", "strides") and s.value is not None and len(targets) == 1:
+                self.piece(s, self.ops("set_attribute", self.text(t.value), repr(t.attr), self.text(s.value)))
+                return
+            self.owned(t)
+        if s.value is not None:
+            self.piece(s.value, self.text(s.value))
+
+    def owned(self, target: ast.expr) -> None:
+        """Writing into what is not the function's own changes what the next call sees: no graph does that."""
+        base: ast.AST = target
+        while isinstance(base, (ast.Subscript, ast.Attribute)):
+            base = base.value
+        if isinstance(base, ast.Name) and base.id not in self.own_names:
+            self.refuse("side-effect", target, f"`{base.id}` is not the function's own: writing to it changes what the next call sees")
+
+    # Expressions.
+
+    def fact(self, node: ast.AST) -> Fact:
+        return self.facts.get(node, UNKNOWN)
+
+    def text(self, node: ast.expr) -> str:
+        """The new text of an expression."""
+        if node not in self.rendered:
+            method = getattr(self, f"render_{type(node).__name__}", None)
+            new = method(node) if method is not None else None
+            self.rendered[node] = self.spliced(node) if new is None else new
+        return self.rendered[node]
+
+    def spliced(self, node: ast.expr) -> str:
+        """The old text with the new text of its parts in it."""
+        start, end = self.source.span(node)
+        return splice(self.source, start, end, self._parts(node, start, end))
+
+    def _parts(self, node: ast.AST, start: int, end: int) -> list[tuple[int, int, str]]:
+        pieces = []
+        for child in sub_expressions(node):
+            if isinstance(child, (ast.JoinedStr, ast.FormattedValue)):
+                begin, stop = self.source.span(child)
+            else:
+                begin, stop = self.source.span(child)
+            new = self.text(child)
+            if new != self.source.slice(begin, stop):
+                pieces.append((begin, stop, new))
+        return pieces
+
+    def ops(self, function: str, *args: str) -> str:
+        self.imported.add(OPS)
+        return f"{OPS}.{function}({', '.join(args)})"
+
+    def npx(self, name: str) -> str:
+        self.imported.add(NPX)
+        return f"{NPX}.{name.removeprefix('numpy.')}"
+
+    def render_BinOp(self, e: ast.BinOp) -> str | None:
+        a, b = self.fact(e.left), self.fact(e.right)
+        if not (a.may_be_tensor or b.may_be_tensor):
+            return None
+        if (isinstance(e.op, ast.Mod) and a.kind == "text") or "text" in (a.kind, b.kind):
+            return None
+        ufunc = OPERATORS[type(e.op)]
+        if not self.exact and plain.operator(ufunc, (a, b), (e.left, e.right)):
+            return None
+        return self._operator_call(e, e.left, e.right, _SYMBOLS[type(e.op)], self._function(ufunc, a, b))
+
+    def _function(self, ufunc: str, *facts: Fact) -> str:
+        if any(f.is_tensor for f in facts):
+            return self.npx(ufunc)
+        self.imported.add(OPS)
+        return f"{OPS}.{ufunc}"
+
+    def _operator_call(self, whole: ast.expr, left: ast.expr, right: ast.expr, symbol: str, function: str) -> str:
+        """`left + right` as `function(left, right)`, with whatever stands between them kept."""
+        (start, end), (l0, l1), (r0, r1) = map(self.source.span, (whole, left, right))
+        before, after = split_operator(self.source.slice(l1, r0), symbol)
+        tail = self.source.slice(r1, end)
+        if not before.strip() and "\n" not in before and "\\" not in before:
+            before = ""
+        if not after.strip() and "\n" not in after and "\\" not in after:
+            after = " "
+        return f"{function}({self.source.slice(start, l0)}{self.text(left)}{before},{after}{self.text(right)}{tail})"
+
+    def render_UnaryOp(self, e: ast.UnaryOp) -> str | None:
+        a = self.fact(e.operand)
+        if isinstance(e.op, ast.Not) or not a.may_be_tensor:
+            return None
+        ufunc = OPERATORS[type(e.op)]
+        if not self.exact and plain.unary(ufunc, a, self.mutates):
+            return None
+        start, end = self.source.span(e)
+        inner = splice(self.source, start + 1, end, self._parts(e, start, end)).strip()
+        return f"{self._function(ufunc, a)}({inner})"
+
+    def render_Compare(self, e: ast.Compare) -> str | None:
+        operands = [e.left, *e.comparators]
+        facts = [self.fact(o) for o in operands]
+        if not any(f.may_be_tensor for f in facts) or all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
+            return None
+        if len(e.ops) == 1 and isinstance(e.ops[0], (ast.In, ast.NotIn)):
+            if not facts[1].may_be_tensor and facts[1].kind != "sequence":
+                return None
+            found = self.ops("contains", self.text(operands[1]), self.text(operands[0]))
+            return f"(not {found})" if isinstance(e.ops[0], ast.NotIn) else found
+        names = [OPERATORS.get(type(op)) for op in e.ops]
+        pairs = list(zip(names, zip(facts, facts[1:]), zip(operands, operands[1:])))
+        if all(n is not None and not self.exact and (plain.operator(n, fs, ns) or not any(f.may_be_tensor for f in fs)) for n, fs, ns in pairs):
+            return None
+        if any("text" in (f.kind for f in fs) or "none" in (f.kind for f in fs) for _, fs, _ in pairs) and not any(f.is_tensor for f in facts):
+            return None
+        if len(e.ops) > 1:
+            if any(f.may_be_tensor for f in facts) and all(n in COMPARISONS for n in names):
+                return self._chain(e, operands, names)
+            return None
+        return self._operator_call(e, operands[0], operands[1], _SYMBOLS[type(e.ops[0])], self._function(str(names[0]), *facts))
+
+    def _chain(self, e: ast.Compare, operands: list[ast.expr], names: list[str | None]) -> str:
+        """`a < b < c` is `a < b and b < c`, the middle evaluated once."""
+        links = []
+        for i, name in enumerate(names):
+            left = self.text(operands[i])
+            if 0 < i and not isinstance(operands[i], (ast.Name, ast.Constant)):
+                left = f"_value{self.temporaries}"
+            right = self.text(operands[i + 1])
+            if i + 1 < len(names) and not isinstance(operands[i + 1], (ast.Name, ast.Constant)):
+                self.temporaries += 1
+                right = f"(_value{self.temporaries} := {right})"
+            links.append(f"{self._function(str(name), self.fact(operands[i]), self.fact(operands[i + 1]))}({left}, {right})")
+        return f"({' and '.join(links)})"
+
+    def subscript(self, e: ast.Subscript) -> tuple[str, str]:
+        """The texts of the indexed value and of its index as a value."""
+        (start, end), (v0, v1), (k0, _) = map(self.source.span, (e, e.value, e.slice))
+        bracket = v1 + self.source.slice(v1, k0).rindex("[") if not isinstance(e.slice, ast.Tuple) else v1 + self._bracket(v1)
+        owner = self.source.slice(start, v0) + self.text(e.value) + self.source.slice(v1, bracket).rstrip()
+        inside = splice(self.source, bracket, end, [p for p in self._parts(e, start, end) if p[0] >= bracket])
+        if isinstance(e.slice, (ast.Slice, ast.Tuple)) or "\n" in inside:
+            self.imported.add(OPS)
+            return owner, f"{OPS}.key{inside}"
+        return owner, inside[1:-1].strip()
+
+    def _bracket(self, after: int) -> int:
+        """Offset of the opening bracket after a value: past closing parentheses and comments."""
+        rest = self.source.bytes[after:].decode("utf-8", "replace")
+        return len(split_operator(rest, "[")[0].encode("utf-8"))
+
+    def render_Subscript(self, e: ast.Subscript) -> str | None:
+        owner = self.fact(e.value)
+        if not isinstance(e.ctx, ast.Load) or not (owner.may_be_tensor or self._tensor_key(e)) or owner.kind == "name":
+            return None
+        if isinstance(e.slice, ast.Constant) and isinstance(e.slice.value, str):
+            return None
+        if owner.is_tensor and not self.exact and not self.mirrored:
+            flipped = plain.flip(e.slice, self.facts)
+            if flipped is not None and owner.kind == "array" and owner.dtype in plain.COMPUTED:
+                self.imported.add("torch")
+                return f"torch.flip({self.text(e.value)}, ({', '.join(map(str, flipped))},))"
+            if owner.kind == "array" and plain.key(e.slice, self.facts) and not (self.mutates and self.fact(e).kind != "array"):
+                return None
+        name, key = self.subscript(e)
+        return self.ops("getitem", name, key)
+
+    def _tensor_key(self, e: ast.Subscript) -> bool:
+        return any(self.fact(p).is_tensor for p in key_parts(e.slice))
+
+    def render_Attribute(self, e: ast.Attribute) -> str | None:
+        owner, found = self.fact(e.value), self.fact(e)
+        if not isinstance(e.ctx, ast.Load):
+            return None
+        if found.kind == "name" and str(found.value).startswith("numpy."):
+            return self.numpy_name(e, str(found.value))
+        if not owner.may_be_tensor:
+            return None
+        if e.attr in _ATTRIBUTES:
+            if e.attr == "size" and owner.is_tensor:
+                return f"{_grouped_owner(e.value, self.text(e.value))}.numel()"
+            if e.attr == "T" and owner.kind == "array" and owner.rank == 2:
+                return None
+            return self.ops("attribute", self.text(e.value), repr(e.attr))
+        if owner.is_tensor and e.attr not in ("shape", "ndim") and f"numpy.ndarray.{e.attr}" not in self.table.rules:
+            self.unmapped(e, f"numpy.ndarray.{e.attr}", f"ndarray.{e.attr}")
+        return None
+
+    def numpy_name(self, e: ast.expr, name: str) -> str | None:
+        """A NumPy name that is not called here: a dtype or a constant stays NumPy's, a function becomes its rule."""
+        if name in self.table.rules:
+            return self.npx(name)
+        base, _, last = name.rpartition(".")
+        if base in self.table.rules and last in ("reduce", "accumulate", "reduceat", "outer", "at"):
+            return self.npx(name)
+        if name in self.table.refusals:
+            self.unmapped(e, name, name)
+        return None
+
+    def render_Name(self, e: ast.Name) -> str | None:
+        found = self.fact(e)
+        if isinstance(e.ctx, ast.Load) and found.kind == "name" and str(found.value).startswith("numpy."):
+            return self.numpy_name(e, str(found.value))
+        return None
+
+    def render_FormattedValue(self, e: ast.FormattedValue) -> str | None:
+        return None
+
+    def render_JoinedStr(self, e: ast.JoinedStr) -> str | None:
+        """Text shows NumPy's values, so what may be a tensor is shown as NumPy would hold it."""
+        pieces: list[tuple[int, int, str]] = []
+        for part in ast.walk(e):
+            if not isinstance(part, ast.FormattedValue):
+                continue
+            fact = self.fact(part.value)
+            text = self.text(part.value)
+            if fact.kind in ("number", "text", "none") and text == self.source.of(part.value):
+                continue
+            start, end = self.source.span(part.value)
+            if not _same_expression(self.source.slice(start, end), part.value):
+                self.refuse("not-rewritten", e, "the place of an expression inside this f-string is not known on this Python")
+                return None
+            new = text if fact.kind in ("number", "text", "none", "other") else self.ops("python", text)
+            pieces.append((start, end, new))
+        whole = self.source.span(e)
+        inner = [p for p in pieces if not any(o is not p and o[0] <= p[0] and p[1] <= o[1] for o in pieces)]
+        return splice(self.source, *whole, inner) if inner else None
+
+    def render_Call(self, e: ast.Call) -> str | None:
+        from .calls import render_call
+
+        return render_call(self, e)
+
+    def render_Lambda(self, e: ast.Lambda) -> str | None:
+        return None
+
+    def render_ListComp(self, e: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> str | None:
+        start, end = self.source.span(e)
+        pieces = self._parts(e, start, end)
+        for g in e.generators:
+            begin, stop = self.source.span(g.iter)
+            pieces = [p for p in pieces if p[0] != begin or p[1] != stop]
+            pieces.append((begin, stop, self.iterated(g.iter)))
+        return splice(self.source, start, end, pieces)
+
+    render_GeneratorExp = render_SetComp = render_DictComp = render_ListComp
+
+    # Findings.
+
+    def refuse(self, kind: str, node: ast.AST, message: str, hint: str = "", severity: str | None = None) -> None:
+        line, end_line = node.lineno, node.end_lineno  # type: ignore[attr-defined]
+        self.findings.append(make_finding(
+            kind, path=self.path, line=line, column=self.source.column(line, node.col_offset),  # type: ignore[attr-defined]
+            end_line=end_line, end_column=self.source.column(end_line, node.end_col_offset), message=message, hint=hint, severity=severity,  # type: ignore[attr-defined]
+        ))  # fmt: skip
+
+    def unmapped(self, node: ast.AST, name: str, shown: str) -> None:
+        refusal = self.table.refusals.get(name)
+        if name.startswith("numpy.random."):
+            self.refuse("random", node, f"`{shown}` draws random numbers: a graph would draw others", "pass the noise in as an input")
+        elif refusal is not None:
+            self.refuse(refusal.finding, node, f"`{shown}`: {refusal.reason}", refusal.hint, "error")
+        else:
+            self.refuse("unmapped-function", node, f"`{shown}` has no torch rule", "compute it from functions that have one, or split the node around it", "error")
+
+    def _writes(self, n: ast.AST) -> bool:
+        if isinstance(n, ast.AugAssign):
+            return self.fact(n.target).may_be_tensor
+        if isinstance(n, (ast.Subscript, ast.Attribute)) and isinstance(n.ctx, (ast.Store, ast.Del)):
+            return self.fact(n.value).may_be_tensor
+        if isinstance(n, ast.Call):
+            if any(k.arg == "out" or (k.arg == "copy" and not isinstance(k.value, ast.Constant)) for k in n.keywords):
+                return True
+            if any(k.arg == "copy" and isinstance(k.value, ast.Constant) and k.value.value is False for k in n.keywords):
+                return True
+            callee = self.fact(n.func)
+            name = str(callee.value) if callee.kind == "name" else ""
+            if isinstance(n.func, ast.Attribute) and not name:
+                name = f"numpy.ndarray.{n.func.attr}"
+                if n.func.attr in ("resize", "setfield", "setflags", "at"):
+                    return True
+            rule = self.table.rules.get(name)
+            if name.endswith(".at") or (rule is not None and rule.writes):
+                return True
+            # A function that is not NumPy's may write into what it is given.
+            if callee.kind in ("function", "unknown") and not (isinstance(n.func, ast.Attribute) and rule is not None):
+                return any(self.fact(a).may_be_tensor for a in n.args)
+        return False
+
+    def _flips(self, n: ast.AST) -> bool:
+        if isinstance(n, ast.Slice):
+            step = n.step
+            return step is not None and not (isinstance(step, ast.Constant) and isinstance(step.value, int) and step.value > 0)
+        if isinstance(n, ast.Call):
+            callee = self.fact(n.func)
+            named = str(callee.value).rpartition(".")[2] if callee.kind == "name" else ""
+            return named in ("flip", "fliplr", "flipud", "rot90") or (callee.kind in ("function", "unknown") and self._writes(n))
+        return False
+
+
+def _same_expression(text: str, node: ast.expr) -> bool:
+    try:
+        return ast.dump(ast.parse(f"({text})", mode="eval").body) == ast.dump(node)
+    except SyntaxError:
+        return False
+
+
+def _grouped(node: ast.expr, text: str) -> str:
+    """Parentheses where an operand of an operator needs them."""
+    return text if isinstance(node, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
+
+
+def _grouped_owner(node: ast.expr, text: str) -> str:
+    return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
+
+
+def _is_call_to(e: ast.expr, *names: str) -> bool:
+    return isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id in names

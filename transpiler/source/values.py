@@ -1,0 +1,211 @@
+"""What check knows of a value before the code runs: is it an array, does it hang on the node's inputs, whose memory is it.
+
+Beside `facts.py` (kinds and dtypes, for rewriting) check needs two things more: `traced`, whether array values that the node
+was given flow into it, and `memory`, the arrays whose buffer a write into it would change.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .names import Names
+from .promotion import promote
+
+
+@dataclass(frozen=True)
+class Value:
+    """An abstract value.
+
+    kind     array, number (Python's), text, none, sequence, mapping, generator (of random numbers), object (not an array), unknown
+    traced   array values given to the node flow into it
+    rank     of an array, None where not known; 0 for a NumPy scalar
+    dtype    NumPy's name, None where not known
+    items    of a sequence of known length; `element` stands for any item of a sequence or mapping
+    memory   the arrays that share its buffer: "argument x", or the place that made it
+    assumed  an array only because a node's parameter is one unless declared otherwise
+    constant a number's value
+    """
+
+    kind: str = "unknown"
+    traced: bool = False
+    rank: int | None = None
+    dtype: str | None = None
+    items: tuple[Value, ...] | None = None
+    element: Value | None = None
+    memory: frozenset[str] = frozenset()
+    assumed: bool = False
+    constant: Any = None
+
+    @property
+    def is_array(self) -> bool:
+        return self.kind == "array"
+
+    @property
+    def is_data(self) -> bool:
+        """An array, or a number made from one, that hangs on the inputs."""
+        return self.traced and self.kind in ("array", "number")
+
+
+UNKNOWN = Value()
+NONE = Value("none")
+TEXT = Value("text")
+OBJECT = Value("object")
+NUMBER = Value("number")
+
+
+def array(traced: bool, rank: int | None = None, dtype: str | None = None, memory: Iterable[str] = ()) -> Value:
+    return Value("array", traced, rank, dtype, memory=frozenset(memory))
+
+
+def sequence(items: Iterable[Value]) -> Value:
+    held = tuple(items)
+    return Value("sequence", any(v.traced for v in held), items=held, memory=frozenset().union(*(v.memory for v in held)))
+
+
+def element_of(value: Value) -> Value:
+    """What iterating over a value gives."""
+    if value.items:
+        return join_all(value.items)
+    if value.element is not None:
+        return value.element
+    if value.is_array:
+        rank = None if value.rank is None else max(value.rank - 1, 0)
+        return replace(value, rank=rank, items=None, assumed=False)
+    return replace(UNKNOWN, traced=value.traced)
+
+
+def join(a: Value, b: Value) -> Value:
+    """What is certain of a value that is either."""
+    if a == b:
+        return a
+    memory, traced = a.memory | b.memory, a.traced or b.traced
+    if a.kind == b.kind:
+        if a.kind == "sequence":
+            if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+                return Value("sequence", traced, items=tuple(map(join, a.items, b.items)), memory=memory)
+            return Value("sequence", traced, element=join(element_of(a), element_of(b)), memory=memory)
+        same = {f: getattr(a, f) if getattr(a, f) == getattr(b, f) else None for f in ("rank", "dtype", "constant", "element")}
+        return Value(a.kind, traced, memory=memory, assumed=a.assumed and b.assumed, **same)
+    if {a.kind, b.kind} == {"array", "number"}:
+        return Value("array", traced, memory=memory)
+    if "none" in (a.kind, b.kind):  # `y = None` before a branch that makes the array
+        return a if b.kind == "none" else b
+    return Value("unknown", traced, memory=memory)
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    found: Value | None = None
+    for value in values:
+        found = value if found is None else join(found, value)
+    return found or UNKNOWN
+
+
+def operated(op: str, *operands: Value) -> Value:
+    """What an operator or elementwise function gives: an array where one operand is, of the highest rank."""
+    traced = any(o.traced for o in operands)
+    if not any(o.is_array for o in operands):
+        if all(o.kind == "number" for o in operands):
+            return Value("number", traced)
+        return Value("unknown", traced)
+    ranks = [0 if o.kind == "number" else o.rank for o in operands]
+    rank = None if any(r is None for r in ranks) else max(r for r in ranks if r is not None)
+    dtypes = [_weak(o) if o.kind == "number" else o.dtype for o in operands]
+    dtype = "bool" if op in ("compare", "logic") else promote(*dtypes) if all(dtypes) else None  # type: ignore[arg-type]
+    if op == "divide" and dtype is not None and not dtype.startswith(("float", "complex")):
+        dtype = "float64"
+    return Value("array", traced, rank, dtype)
+
+
+def _weak(number: Value) -> str | None:
+    return number.dtype if number.dtype in ("bool", "int", "float", "complex") else None
+
+
+def of_constant(value: Any) -> Value:
+    """A Python literal."""
+    if value is None:
+        return NONE
+    if isinstance(value, (bool, int, float, complex)):
+        return Value("number", dtype=type(value).__name__, constant=value)
+    return TEXT if isinstance(value, (str, bytes)) else OBJECT
+
+
+# What is declared.
+
+_SPEC = re.compile(r"\s*(?P<dtype>[a-z]+[0-9]*)\s*(?:\[(?P<dims>[^\]]*)\])?")
+_JAXTYPING = {"Float": None, "Int": None, "UInt": None, "Inexact": None, "Num": None, "Shaped": None, "Bool": "bool", "Complex": None}
+
+
+def of_spec(text: str) -> Value:
+    """A spec such as "float32[batch, 7]": the dtype before the dimensions. Without brackets, a Python scalar."""
+    match = _SPEC.match(text)
+    if match is None:
+        return array(True)
+    dims = match["dims"]
+    if dims is None:
+        return Value("number", dtype=match["dtype"] if match["dtype"] in ("int", "float", "bool", "complex") else None)
+    dtype = match["dtype"] if re.search(r"\d$|^bool$", match["dtype"]) else None
+    parts = [d.strip() for d in dims.split(",") if d.strip()]
+    return array(True, None if any(p.startswith(("...", "*")) for p in parts) else len(parts), dtype)
+
+
+def of_annotation(node: ast.expr | None, names: Names) -> Value | None:
+    """A parameter's annotation: NDArray[np.float32], Float32[np.ndarray, "batch 7"], int, dict[str, np.ndarray]. None says nothing."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            inner = ast.parse(node.value, mode="eval").body
+        except SyntaxError:
+            return None
+        return _by_name(_head(inner), inner, names)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        sides = [of_annotation(s, names) for s in (node.left, node.right) if not (isinstance(s, ast.Constant) and s.value is None)]
+        known = [s for s in sides if s is not None]
+        return next((s for s in known if s.is_array), join_all(known) if known and len(known) == len(sides) else None)
+    return None if node is None else _by_name(_head(node), node, names)
+
+
+def _head(node: ast.expr) -> str:
+    base = node.value if isinstance(node, ast.Subscript) else node
+    return base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+
+
+def _by_name(name: str, node: ast.expr, names: Names) -> Value | None:
+    inside = node.slice if isinstance(node, ast.Subscript) else None
+    parts = list(inside.elts) if isinstance(inside, ast.Tuple) else [inside] if inside is not None else []
+    if name in ("ndarray", "NDArray", "ArrayLike", "Tensor", "Array"):
+        dtype = parts[-1] if parts and name in ("NDArray", "ndarray") else None
+        if isinstance(dtype, ast.Subscript):  # ndarray[shape, dtype[float32]]
+            dtype = dtype.slice
+        return array(True, dtype=dtype_name(dtype) if dtype is not None else None)
+    if name in _JAXTYPING or re.fullmatch(r"(Float|Int|UInt|Complex|BFloat)\d+", name):
+        dims = parts[-1].value if parts and isinstance(parts[-1], ast.Constant) and isinstance(parts[-1].value, str) else None
+        words = dims.split() if dims is not None else []
+        rank = None if dims is None or any(w.startswith(("...", "*")) for w in words) else len(words)
+        return array(True, rank, _JAXTYPING[name] if name in _JAXTYPING else name.lower())
+    if name in ("int", "float", "bool", "complex"):
+        return Value("number", dtype=name)
+    if name in ("str", "bytes", "Path"):
+        return TEXT
+    if name == "Optional" and parts:
+        return of_annotation(parts[0], names)
+    if name in ("dict", "Dict", "Mapping"):
+        held = of_annotation(parts[1], names) if len(parts) == 2 else None
+        return Value("mapping", True, element=held or array(True))
+    if name in ("list", "List", "tuple", "Tuple", "Sequence", "Iterable"):
+        held = of_annotation(parts[0], names) if parts else None
+        return Value("sequence", held is None or held.traced, element=held or Value("unknown", True))
+    if name in ("Any", "Union", "") or len(name) == 1:
+        return None
+    return OBJECT
+
+
+def dtype_name(node: ast.expr) -> str | None:
+    """The dtype an expression spells: np.float32, "float32", float; None where it is not one that torch and NumPy share."""
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else _head(node)
+    text = {"float": "float64", "int": "int64", "bool_": "bool", "double": "float64", "single": "float32", "half": "float16",
+            "f4": "float32", "f8": "float64", "i4": "int32", "i8": "int64", "u1": "uint8", "float_": "float64", "complex": "complex128",
+            "intp": "int64", "cdouble": "complex128", "csingle": "complex64", "byte": "int8", "ubyte": "uint8"}.get(text, text)  # fmt: skip
+    return text if re.fullmatch(r"bool|(float(16|32|64)|u?int(8|16|32|64)|complex(64|128))", text) else None

@@ -1,0 +1,61 @@
+"""TraceError: what a trace refuses, with the line of the user's code that asked for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from types import CodeType, FrameType
+
+import numpy
+import torch
+
+from ..source.findings import Finding, format_finding, make_finding
+
+
+class TraceError(Exception):
+    """A function that np2fx will not trace; `findings` says where, why and what to do instead."""
+
+    def __init__(self, *findings: Finding) -> None:
+        self.findings = list(findings)
+        super().__init__("\n".join(format_finding(f) for f in self.findings) or "not traced")
+
+
+def _folder(path: str) -> str:
+    return os.path.realpath(path) + os.sep
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_RULES = os.path.join(os.path.dirname(_PACKAGE), "rules")
+_HIDDEN = tuple(
+    {f(p) for f in (_folder, lambda p: p + os.sep) for p in (os.path.dirname(numpy.__file__), os.path.dirname(torch.__file__), _PACKAGE, _RULES)}
+)
+_LIBRARY = (_folder(sysconfig.get_paths()["stdlib"]), _folder(sysconfig.get_paths()["purelib"]), _folder(sysconfig.get_paths()["platlib"]), "<frozen")
+_hidden: dict[CodeType, bool] = {}
+
+
+def is_library(path: str) -> bool:
+    """True for files of Python itself and of installed packages: code that a trace runs as it is."""
+    return os.path.realpath(path).startswith(_LIBRARY) or path.startswith(_HIDDEN) or path.startswith("<frozen")
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame that is neither np2fx's, NumPy's nor torch's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        hidden = _hidden.get(code)
+        if hidden is None:
+            hidden = _hidden[code] = code.co_filename.startswith(_HIDDEN) or code.co_filename.startswith("<__array_function__")
+        if not hidden:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def error(name: str, message: str, hint: str = "", place: tuple[str, int] | None = None) -> TraceError:
+    """A TraceError of the finding `name` at the user's line (or at `place`, a file and a line)."""
+    if place is None:
+        frame = user_frame()
+        place = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
+    return TraceError(make_finding(name, path=place[0], line=place[1], message=message, hint=hint))

@@ -1,0 +1,290 @@
+"""The recorder: writes down the torch calls that are made on recorded tensors as nodes of an FX graph.
+
+Every call runs for real, on real tensors. A call that meets no recorded tensor is a constant and leaves no trace; a tensor
+that was not recorded and meets one that was becomes a buffer (`_tensor_constant0`) or a parameter of the graph module.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import torch
+from torch import fx
+from torch.overrides import TorchFunctionMode
+
+from .errors import error, user_frame
+
+_METADATA = frozenset({
+    "dim", "size", "numel", "nelement", "ndimension", "stride", "storage_offset", "is_complex", "is_floating_point", "is_signed", "is_conj", "is_neg",
+    "is_inference", "is_contiguous", "element_size", "data_ptr", "untyped_storage", "get_device", "is_same_size", "__len__", "__hash__", "__repr__",
+    "is_tensor", "is_storage", "result_type", "promote_types", "can_cast", "finfo", "iinfo", "is_nonzero_static", "__format__", "__reduce_ex__",
+    "get_default_dtype", "broadcast_shapes", "retain_grad", "register_hook", "is_set_to", "__dir__", "is_shared", "has_names",
+})  # fmt: skip
+"""Functions that tell of a tensor without reading it."""
+
+_VALUES = frozenset({"item", "tolist", "__float__", "__int__", "__index__", "__complex__", "is_nonzero", "equal", "allclose", "__contains__"})
+"""Functions that give values away as Python objects. `__bool__` is a branch."""
+
+_GETTERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "T": lambda x: torch.permute(x, tuple(range(x.ndim))[::-1]),
+    "mT": lambda x: torch.transpose(x, -2, -1),
+    "H": lambda x: torch.conj(torch.transpose(x, -2, -1)),
+    "mH": lambda x: torch.conj(torch.transpose(x, -2, -1)),
+    "real": torch.real,
+    "imag": torch.imag,
+    "data": torch.detach,
+}
+"""Attributes that are tensors, as the calls they stand for."""
+
+_OPERATORS: dict[str, Callable[..., Any]] = {"__getitem__": operator.getitem, "__setitem__": operator.setitem}
+_REFLECTED: dict[str, Callable[..., Any]] = {
+    "__radd__": torch.add, "__rmul__": torch.mul, "__rsub__": operator.sub, "__rdiv__": operator.truediv, "__rtruediv__": operator.truediv,
+    "__rpow__": operator.pow, "__rmod__": operator.mod, "__rfloordiv__": operator.floordiv, "__rmatmul__": operator.matmul,
+    "__rlshift__": operator.lshift, "__rrshift__": operator.rshift, "__rand__": operator.and_, "__ror__": operator.or_, "__rxor__": operator.xor,
+}  # fmt: skip
+_RESHAPING = frozenset({"masked_select", "nonzero", "argwhere", "unique", "unique_consecutive", "_unique2", "_unique", "bincount", "histogramdd"})
+_RANDOM = frozenset({"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal",
+                     "poisson", "dropout", "feature_dropout", "alpha_dropout", "rrelu", "uniform_", "normal_", "random_", "bernoulli_"})  # fmt: skip
+_ATOMS = (int, float, bool, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
+
+
+class Recorder(TorchFunctionMode):
+    """Records torch calls into `graph`, whose buffers are put on `root`.
+
+    current   the NumPy name of the call whose rule is running, or ""
+    place     file, line and function of the user's call
+    bridge    what traced NumPy arrays are to torch and back: `arguments(args, kwargs)`, `to_numpy(tensor)`
+    sizes     the shapes of results whose shape depends on values, in order"""
+
+    def __init__(self, graph: fx.Graph, root: torch.nn.Module, bridge: Any) -> None:
+        super().__init__()
+        self.graph, self.root, self.bridge = graph, root, bridge
+        self.current = ""
+        self.place: tuple[str, int, str] | None = None
+        self.sizes: list[tuple[int, ...]] = []
+        self.shared: set[int] = set()
+        self._nodes: dict[int, fx.Node] = {}
+        self._kept: list[Any] = []
+        self._constants: dict[int, tuple[torch.Tensor, int, fx.Node]] = {}
+        self._contents: dict[Any, fx.Node] = {}
+
+    # What is known of tensors
+
+    def node(self, x: torch.Tensor) -> fx.Node | None:
+        """The node of a recorded tensor."""
+        return self._nodes.get(id(x))
+
+    def record(self, x: torch.Tensor, node: fx.Node) -> torch.Tensor:
+        """Let `x` stand for `node` from here on."""
+        self._nodes[id(x)] = node
+        self._kept.append(x)
+        return x
+
+    def placeholder(self, name: str, x: torch.Tensor) -> torch.Tensor:
+        """`x` as an input of the graph."""
+        return self.record(x, self.graph.placeholder(name))
+
+    def has(self, x: Any) -> bool:
+        """True where `x` is or contains a recorded tensor."""
+        if isinstance(x, torch.Tensor):
+            return id(x) in self._nodes
+        if isinstance(x, (list, tuple)):
+            return any(map(self.has, x))
+        if isinstance(x, dict):
+            return any(map(self.has, x.values()))
+        return isinstance(x, slice) and (self.has(x.start) or self.has(x.stop) or self.has(x.step))
+
+    def constant(self, x: torch.Tensor) -> fx.Node:
+        """The `get_attr` node of a tensor that was not recorded; tensors of the same contents share one."""
+        known = self._constants.get(id(x))
+        if known is not None and known[1] == x._version:
+            return known[2]
+        key = None if isinstance(x, torch.nn.Parameter) else _contents(x)
+        node = self._contents.get(key) if key is not None else None
+        if node is None:
+            node = self._get_attr(x)
+            if key is not None:
+                self._contents[key] = node
+        self._constants[id(x)] = (x, x._version, node)
+        return node
+
+    def _get_attr(self, x: torch.Tensor) -> fx.Node:
+        if isinstance(x, torch.nn.Parameter):
+            name = self._free("_param_constant")
+            self.root.register_parameter(name, x)
+        else:
+            name = self._free("_tensor_constant")
+            self.root.register_buffer(name, x.detach().clone())
+        return self.graph.create_node("get_attr", name, (), {})
+
+    def _free(self, stem: str) -> str:
+        n = 0
+        while hasattr(self.root, f"{stem}{n}"):
+            n += 1
+        return f"{stem}{n}"
+
+    # The calls
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.__name__
+        if name == "__get__":
+            return self._getter(func, args)
+        kwargs = kwargs or {}
+        if name in _METADATA or name == "__set__":
+            return func(*args, **kwargs)
+        if any(map(self.adoptable, args)) or any(map(self.adoptable, kwargs.values())):
+            args, kwargs = self.bridge.arguments(args, kwargs)
+            if func in (torch.as_tensor, torch.asarray, torch.tensor) and self.has(args[:1]):
+                with self:
+                    return _converted(func, *args, **kwargs)
+        if not (any(map(self.has, args)) or any(map(self.has, kwargs.values()))):
+            if name in _RANDOM:
+                raise error("random", f"torch.{name} draws new numbers each time, a graph would repeat these", "pass the random numbers in")
+            return func(*args, **kwargs)
+        return self._recorded(func, name, args, kwargs)
+
+    @staticmethod
+    def adoptable(x: Any) -> bool:
+        """True for traced arrays and scalars, and lists of them."""
+        if isinstance(x, (list, tuple)):
+            return any(map(Recorder.adoptable, x))
+        return getattr(type(x), "_np2fx_traced", False)
+
+    def _getter(self, func: Any, args: Any) -> Any:
+        attribute = func.__self__.__name__
+        if attribute not in _GETTERS or id(args[0]) not in self._nodes:
+            return func(*args)
+        with self:
+            return _GETTERS[attribute](args[0])
+
+    def _recorded(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        _refuse_values(name)
+        if name in _RANDOM and (name != "dropout" or kwargs.get("training", True)):
+            raise error("random", f"torch.{name} draws new numbers each time, a graph would repeat these", "call .eval(), or pass the numbers in")
+        if name == "numpy":
+            return self.bridge.to_numpy(args[0])
+        device = kwargs.get("device")
+        if device is not None and torch.device(device).type == "cpu":
+            kwargs = {k: v for k, v in kwargs.items() if k != "device"}
+        writes = self._written(name, args, kwargs)
+        node_args = tuple(map(self._argument, args))
+        node_kwargs = {k: self._argument(v) for k, v in kwargs.items()}
+        result = func(*args, **kwargs)
+        node = self._node(func, name, node_args, node_kwargs)
+        if name in _RESHAPING or (name == "__getitem__" and _by_mask(args[1])) or (name == "repeat_interleave" and _has_tensor(args[1:])):
+            self._note_sizes(result)
+        elif name == "where" and len(args) == 1:
+            self._note_sizes(result)
+        if writes is not None:
+            node.meta["writes"] = True
+            self.record(writes, node)
+        self._results(result, node)
+        return result
+
+    def _node(self, func: Any, name: str, args: Any, kwargs: Any) -> fx.Node:
+        kind = type(func).__name__
+        if name in _OPERATORS:
+            node = self.graph.create_node("call_function", _OPERATORS[name], args, kwargs, "setitem" if name == "__setitem__" else None)
+        elif name in _REFLECTED:
+            node = self.graph.create_node("call_function", _REFLECTED[name], (args[1], args[0]), kwargs)
+        elif kind in ("method_descriptor", "wrapper_descriptor") or getattr(torch.Tensor, name, None) is func:
+            node = self.graph.create_node("call_method", name, args, kwargs)
+        else:
+            node = self.graph.create_node("call_function", func, args, kwargs)
+        if self.current:
+            node.meta["numpy"] = self.current
+        place = self.place
+        if place is None:
+            frame = user_frame()
+            place = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name) if frame is not None else ("", 0, "")
+        node.meta["source"] = place
+        node.meta["stack_trace"] = f'File "{place[0]}", line {place[1]}, in {place[2]}'
+        return node
+
+    def _results(self, result: Any, node: fx.Node) -> None:
+        if isinstance(result, torch.Tensor):
+            self.record(result, node)
+        elif isinstance(result, (list, tuple)):
+            for i, part in enumerate(result):
+                if isinstance(part, (torch.Tensor, list, tuple)):
+                    self._results(part, self.graph.create_node("call_function", operator.getitem, (node, i), {}))
+
+    def _argument(self, x: Any) -> Any:
+        """An argument as the graph holds it: nodes for tensors, plain Python for the rest."""
+        if isinstance(x, torch.Tensor):
+            return self._nodes.get(id(x)) or self.constant(x)
+        kind = type(x)
+        if kind in _ATOMS:
+            return x
+        if kind is list:
+            return [self._argument(i) for i in x]
+        if isinstance(x, tuple):
+            return tuple(self._argument(i) for i in x)
+        if kind is slice:
+            return slice(self._argument(x.start), self._argument(x.stop), self._argument(x.step))
+        if kind is dict:
+            return {k: self._argument(v) for k, v in x.items()}
+        if isinstance(x, numpy.generic):
+            return x.item()
+        if isinstance(x, (int, float)):
+            return int(x) if isinstance(x, int) else float(x)
+        return x
+
+    def _written(self, name: str, args: Any, kwargs: Any) -> torch.Tensor | None:
+        """The tensor that a call of user code writes into; before the call, while it has its old value."""
+        inplace = name in ("__setitem__",) or (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name[3:4] != "n")
+        target = kwargs.get("out") if kwargs.get("out") is not None else args[0] if inplace and args else None
+        if target is None and kwargs.get("inplace"):
+            target = args[0]
+        if not isinstance(target, torch.Tensor):
+            return None
+        if target.untyped_storage().data_ptr() in self.shared:
+            raise error("aliasing", "torch writes into a tensor that shares its memory with a NumPy array", "write into a copy: t.clone()")
+        if id(target) not in self._nodes:
+            clone = self.graph.create_node("call_function", torch.clone, (self.constant(target),), {})
+            clone.meta["writes"] = True
+            self.record(target, clone)
+        return target
+
+    def _note_sizes(self, result: Any) -> None:
+        for part in result if isinstance(result, (list, tuple)) else (result,):
+            if isinstance(part, torch.Tensor):
+                self.sizes.append(tuple(part.shape))
+
+
+def _refuse_values(name: str) -> None:
+    if name in ("__bool__", "is_nonzero"):
+        raise error(
+            "data-dependent-branch",
+            "a branch hangs on a value that is only known when the graph runs",
+            "use np.where to choose between values, or split the node here",
+        )
+    if name in _VALUES:
+        raise error("python-value", f"Tensor.{name}() takes a value out of the graph", "keep it a tensor")
+    if name == "__array__":
+        raise error("opaque-call", "a NumPy function meets a torch tensor of the trace", "call .numpy() on the tensor first")
+
+
+def _converted(func: Any, data: torch.Tensor, dtype: torch.dtype | None = None, **_: Any) -> torch.Tensor:
+    """`torch.as_tensor`, `asarray` and `tensor` of what is a tensor already."""
+    cast = data if dtype is None or dtype == data.dtype else data.to(dtype)
+    return torch.clone(cast) if func is torch.tensor and cast is data else cast
+
+
+def _by_mask(key: Any) -> bool:
+    return any(isinstance(k, torch.Tensor) and k.dtype in (torch.bool, torch.uint8) for k in (key if isinstance(key, tuple) else (key,)))
+
+
+def _has_tensor(args: Any) -> bool:
+    return any(isinstance(a, torch.Tensor) for a in args)
+
+
+def _contents(x: torch.Tensor) -> Any:
+    """A key that two tensors share if they have the same dtype, shape and bits; None where that is not to be had cheaply."""
+    if x.device.type != "cpu" or x.layout != torch.strided or x.numel() > 1 << 20 or x.is_quantized:
+        return None
+    plain = x.detach().resolve_conj().resolve_neg().contiguous()
+    return x.dtype, tuple(x.shape), plain.reshape(-1).view(torch.uint8).numpy().tobytes()

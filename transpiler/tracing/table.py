@@ -1,0 +1,85 @@
+"""Which rule answers to which NumPy object: the rule table, looked up by the function that a call meets."""
+
+from __future__ import annotations
+
+import functools
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from ..rules import load
+from ..rules._table import Refusal, Rule
+
+SPACES = ("numpy", "numpy.linalg", "numpy.fft")
+"""The namespaces whose functions are known by name."""
+
+_METHOD = "numpy.ndarray."
+
+
+@dataclass(frozen=True)
+class Known:
+    """A NumPy function: the name it is told by, its rule or why it has none."""
+
+    name: str
+    function: Any
+    rule: Rule | None
+    refusal: Refusal | None
+
+
+def resolve(name: str) -> Any:
+    """The object that a dotted NumPy name stands for; None where this NumPy does not have it."""
+    return functools.reduce(lambda found, part: getattr(found, part, None), name.split(".")[1:], numpy)
+
+
+@functools.lru_cache(maxsize=None)
+def functions() -> dict[Any, Known]:
+    """All public functions of NumPy's main namespaces, and whatever else has a rule, by the function object."""
+    rules, refusals = load()
+    found: dict[Any, Known] = {}
+    names = [n for n in (*rules, *refusals) if not n.startswith(_METHOD)]
+    names += [f"{space}.{n}" for space in SPACES for n in dir(resolve(space)) if not n.startswith("_")]
+    for name in names:
+        function = resolve(name)
+        if function is None or not is_function(function) or function in found:
+            continue
+        found[function] = Known(name, function, rules.get(name), refusals.get(name))
+    return found
+
+
+def is_function(x: Any) -> bool:
+    """True for what can be called and is no class: ufuncs, Python and compiled functions."""
+    return isinstance(x, (numpy.ufunc, types.FunctionType, types.BuiltinFunctionType)) or type(x).__name__ == "_ArrayFunctionDispatcher"
+
+
+def find(function: Any) -> Known:
+    """What is known of a NumPy function, also where it is not public."""
+    try:
+        found = functions().get(function)
+    except TypeError:
+        found = None
+    if found is not None:
+        return found
+    name = f"{getattr(function, '__module__', None) or 'numpy'}.{getattr(function, '__name__', function)}"
+    return Known(name, function, None, None)
+
+
+@functools.lru_cache(maxsize=None)
+def method(name: str) -> Known:
+    """What is known of the ndarray method or attribute `name`."""
+    rules, refusals = load()
+    full = _METHOD + name
+    return Known(full, getattr(numpy.ndarray, name, None), rules.get(full), refusals.get(full))
+
+
+PYTHON_VALUES = frozenset({"item", "tolist", "tobytes", "tostring", "tofile", "dump", "dumps", "is_integer", "as_integer_ratio", "hex"})
+"""Methods that give the values away as Python objects."""
+
+SHAPE_ONLY = frozenset({
+    "numpy.shape", "numpy.ndim", "numpy.size", "numpy.isscalar", "numpy.iscomplexobj", "numpy.isrealobj", "numpy.result_type",
+    "numpy.can_cast", "numpy.promote_types", "numpy.common_type", "numpy.mintypecode", "numpy.issubdtype", "numpy.isdtype",
+    "numpy.shares_memory", "numpy.may_share_memory", "numpy.broadcast_shapes", "numpy.iterable", "numpy.byte_bounds", "numpy.typename",
+    "numpy.einsum_path", "numpy.diag_indices_from", "numpy.tril_indices_from", "numpy.triu_indices_from",
+})  # fmt: skip
+"""Functions whose answer does not depend on values, but only on shapes, dtypes and memory: Python's to know."""

@@ -1,0 +1,111 @@
+"""Whether a difference can be excused: the inputs are such that NumPy itself, one rounding away, would answer so.
+
+NumPy and torch add in different orders. Where a sum cancels, both answers are right and far apart. To tell that from
+a wrong formula, the original is run again on inputs moved by a few units in the last place: an answer that stays put under
+that is well conditioned, and a difference from it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from .comparison import Tolerance, as_array, near
+from .running import Outcome, run
+
+ROUNDINGS = 4.0
+"""How far inputs are moved, in units of the last place."""
+ALLOWANCE = 16.0
+"""A difference this many times what the moved inputs make is still their rounding's."""
+
+
+def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, got: Outcome, tolerance: Tolerance) -> str | None:
+    """"ill_conditioned" or "overflow" where that explains every difference between `want` and `got`, else None."""
+    pairs = list(zip(_floats(want), _floats(got), strict=False))
+    if len(pairs) != len(list(_floats(want))) or any(w.shape != g.shape or w.dtype != g.dtype for w, g in pairs):
+        return None
+    apart = [(i, w, g, ~near(w, g, tolerance)) for i, (w, g) in enumerate(pairs)]
+    apart = [(i, w, g, far) for i, w, g, far in apart if far.any()]
+    if not apart or not _only_floats_differ(want, got):
+        return None
+    largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0)) for x in _floats_in(arguments)), default=0.0)
+    if all(_overflows(w, g, far, largest) for _, w, g, far in apart):
+        return "overflow"
+    with np.errstate(all="ignore"):
+        spreads = _spreads(fn, arguments, want)
+        if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance) for i, w, g, far in apart):
+            return "ill_conditioned"
+    return None
+
+
+def _overflows(want: Any, got: Any, far: Any, largest: float) -> bool:
+    """One side left the dtype's range, and the inputs are so large that their squares do."""
+    one_sided = ~(np.isfinite(want) & np.isfinite(got))
+    return bool(one_sided[far].all()) and largest > 0.1 * float(np.finfo(want.dtype).max) ** 0.5
+
+
+def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, tolerance: Tolerance) -> bool:
+    """The difference is of the size of the inputs' roundings, and of no more than rounding of the largest number around."""
+    rtol, _ = tolerance.of(want.dtype)
+    scale = max(largest, largest * largest, float(np.abs(want[np.isfinite(want)]).max(initial=0)))
+    error = np.abs(got.astype("complex128") - want.astype("complex128"))[far]
+    return bool(np.all(error <= ALLOWANCE * spread[far]) and np.all(error <= max(rtol, 1e-9) * scale))
+
+
+def _spreads(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome) -> list[Any] | None:
+    """By how much each float of the answer moves when the inputs do. None where the moved inputs give another kind of answer."""
+    base = [x.astype("complex128") for x in _floats(want)]
+    spreads = [np.zeros(x.shape) for x in base]
+    for seed in range(4):
+        moved = run(fn, fn, _moved(arguments, np.random.default_rng(seed)), torch_side=False)
+        found = list(_floats(moved))
+        if moved.error is not None or [x.shape for x in found] != [x.shape for x in base]:
+            return None
+        spreads = [np.fmax(s, np.abs(x - b)) for s, x, b in zip(spreads, found, base, strict=True)]
+    return spreads
+
+
+def _moved(value: Any, rng: np.random.Generator) -> Any:
+    """Arguments with every float moved by up to `ROUNDINGS` units in the last place."""
+    if isinstance(value, Mapping):
+        return {key: _moved(item, rng) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [_moved(item, rng) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, torch.Tensor):
+        return torch.from_numpy(_moved(as_array(value), rng)) if value.is_floating_point() or value.is_complex() else value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc":
+        factor = 1 + ROUNDINGS * np.finfo(value.dtype).eps * rng.uniform(-1, 1, value.shape)
+        moved = (value * factor).astype(value.dtype)
+        return moved if isinstance(value, np.ndarray) else moved[()]
+    return value
+
+
+def _floats(outcome: Outcome) -> Iterator[np.ndarray[Any, Any]]:
+    """All floating-point arrays of a result and of the arguments it left, in order."""
+    yield from _floats_in([outcome.result, outcome.arguments])
+
+
+def _floats_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    yield from (x for x in _numbers_in(value) if x.dtype.kind in "fc")
+
+
+def _numbers_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _numbers_in(item)
+    elif isinstance(value, (torch.Tensor, np.ndarray, np.generic, int, float, complex)):
+        x = as_array(value)
+        if x.dtype.kind in "biufc":
+            yield x
+
+
+def _only_floats_differ(want: Outcome, got: Outcome) -> bool:
+    ours = [x for x in _numbers_in([want.result, want.arguments]) if x.dtype.kind not in "fc"]
+    theirs = [x for x in _numbers_in([got.result, got.arguments]) if x.dtype.kind not in "fc"]
+    return len(ours) == len(theirs) and all(np.array_equal(x, y) for x, y in zip(ours, theirs, strict=True))

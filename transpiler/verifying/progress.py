@@ -1,0 +1,33 @@
+"""A progress line on stderr, only where somebody is looking."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+WIDTH = 30
+
+
+class Progress:
+    """`with Progress("normalise", 50) as p: p.step("retrace")`. Silent unless `stream` is a terminal."""
+
+    def __init__(self, title: str, total: int, stream: TextIO | None = None) -> None:
+        self.title, self.total, self.done = title, max(total, 1), 0
+        self.stream = stream or sys.stderr
+        self.shown = bool(getattr(self.stream, "isatty", lambda: False)())
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def step(self, what: str) -> None:
+        """One more thing done; `what` is being done now."""
+        self.done = min(self.done + 1, self.total)
+        if self.shown:
+            filled = WIDTH * self.done // self.total
+            self.stream.write(f"\r\x1b[K{self.title} [{'#' * filled}{'.' * (WIDTH - filled)}] {what}")
+            self.stream.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()

@@ -1,0 +1,65 @@
+"""Runs one of the three (the original, the rewritten function, the graph) on copies of the arguments, and keeps what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..pipeline.spec import DTYPES
+from .inputs import call_with
+
+
+@dataclass
+class Outcome:
+    """The result or the error of a call, the arguments as the call left them, and the texts of NumPy's warnings."""
+
+    result: Any = None
+    error: BaseException | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def undefined(self) -> bool:
+        """True where C, and so NumPy, leaves open what came out: a float that no integer of the dtype can hold was cast."""
+        return any("encountered in cast" in text for text in self.warnings)
+
+
+def run(call: Callable[..., Any], signature_of: Callable[..., Any], arguments: Mapping[str, Any], torch_side: bool) -> Outcome:
+    """`call` on copies of `arguments` (by parameter name of `signature_of`); as tensors for the torch side.
+
+    What the call prints is dropped: a node is called hundreds of times here."""
+    copied: Mapping[str, Any] = copied_as_tensors(arguments) if torch_side else copy.deepcopy(dict(arguments))
+    args, kwargs = call_with(signature_of, copied)
+    outcome = Outcome(arguments=copied)
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("always")
+        try:
+            outcome.result = call(*args, **kwargs)
+        except Exception as e:
+            outcome.error = e
+    outcome.warnings = tuple(str(w.message) for w in caught)
+    return outcome
+
+
+def copied_as_tensors(value: Any) -> Any:
+    """Arguments for the torch side: arrays and NumPy scalars that torch can hold become tensors, the rest is copied."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        # a copy in C order of the native byte order: torch takes no negative strides
+        return torch.from_numpy(np.array(value, order="C")) if value.dtype.name in DTYPES and value.dtype.isnative else copy.deepcopy(value)
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, Mapping):
+        return {key: copied_as_tensors(item) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(copied_as_tensors, value))
+    if type(value) in (list, tuple):
+        return type(value)(map(copied_as_tensors, value))
+    return copy.deepcopy(value)

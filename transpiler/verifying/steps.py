@@ -1,0 +1,319 @@
+"""The steps of a verification, each adding to the report: trace, convert, retrace, sizes, cross-check."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import random
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+
+from ..source.findings import Finding, make_finding
+from .comparison import Difference, Tolerance, difference
+from .conditioning import excuse
+from .counterexample import Counterexample, script
+from .inputs import Plan, arguments, call_with, sample_arguments
+from .progress import Progress
+from .report import Report
+from .running import Outcome, run
+
+ATTEMPTS = 8
+"""How many generated samples are tried where NumPy raises on them."""
+
+NAMES = {"convert": "the converted function", "trace": "the graph"}
+
+
+def is_refusal(error: BaseException | None) -> bool:
+    """True for a ConversionError or TraceError: an error that carries findings."""
+    return error is not None and bool(getattr(error, "findings", None))
+
+
+@dataclass
+class Verification:
+    """One node under verification: what is known of it, its torch forms as they come to be, and the report."""
+
+    fn: Callable[..., Any]
+    plan: Plan
+    sizes: dict[str, int]
+    given: Mapping[str, Any] | None
+    report: Report
+    tolerance: Tolerance
+    seed: int
+    max_examples: int
+    shrink_seconds: float
+    progress: Progress
+    forms: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    sample: Mapping[str, Any] = field(default_factory=dict)
+    fixed: set[str] = field(default_factory=set)
+
+    @contextlib.contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        """Adds the time of a step to the report and moves the progress line."""
+        self.progress.step(step)
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.report.timings[step] = self.report.timings.get(step, 0.0) + time.perf_counter() - start
+
+    def find(self, name: str, message: str, hint: str = "", severity: str | None = None) -> None:
+        """A finding about the node as a whole."""
+        self.add([make_finding(name, path=self.report.path, line=self.report.line, column=1, message=message, hint=hint, severity=severity)])
+
+    def add(self, findings: list[Finding]) -> None:
+        self.report.findings += [finding for finding in findings if finding not in self.report.findings]
+
+    # Trace and convert
+
+    def samples(self, first: int) -> Iterator[Mapping[str, Any]]:
+        """Generated samples, from seed `first` on."""
+        for seed in range(first, first + ATTEMPTS):
+            yield sample_arguments(self.plan, self.sizes, self.seed + seed)
+
+    def choose_sample(self) -> bool:
+        """The given sample, or the first generated one that NumPy takes. False where there is none: a finding says so.
+
+        Nothing runs before the trace where a sample is given: what a node keeps between calls must not hide from it."""
+        if self.given is not None:
+            self.sample = self.given
+            return True
+        outcome = Outcome()
+        for sample in self.samples(0):
+            outcome = run(self.fn, self.fn, sample, torch_side=False)
+            if outcome.error is None:
+                self.sample = sample
+                return True
+        self.add([undeclared(self.report, f"NumPy raises on inputs made for {self.report.node}: {_said(outcome.error)}")])
+        return False
+
+    def trace(self) -> None:
+        with self.timed("trace"):
+            graph, error = self.traced(self.sample)
+            if error is None:
+                self.forms["trace"] = graph
+            else:
+                self.refused("trace", error)
+
+    def traced(self, sample: Mapping[str, Any]) -> tuple[Any, Exception | None]:
+        """A graph of the node for a sample, or the error."""
+        from ..tracing import trace
+
+        args, kwargs = call_with(self.fn, copy.deepcopy(dict(sample)))
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            try:
+                return trace(self.fn, *args, **kwargs), None
+            except Exception as e:
+                return None, e
+
+    def convert(self) -> None:
+        from ..converting import convert
+
+        with self.timed("convert"):
+            try:
+                self.forms["convert"] = convert(self.fn)
+            except Exception as e:
+                self.refused("convert", e)
+
+    def refused(self, way: str, error: Exception) -> None:
+        """The findings of a refusal; any other error is a finding too."""
+        if is_refusal(error):
+            self.add(list(error.findings))  # type: ignore[attr-defined]
+        else:
+            hint = "if NumPy runs the node on its sample, this is a bug of np2fx: please report it"
+            self.find("mismatch", f"{way} failed with {_said(error)}", hint)
+
+    # The sample itself
+
+    def check_sample(self) -> None:
+        """All forms on the sample, and the original twice: a node must give the same answer to the same input."""
+        with self.timed("sample"):
+            first = run(self.fn, self.fn, self.sample, torch_side=False)
+            second = run(self.fn, self.fn, self.sample, torch_side=False)
+            if first.error is not None:
+                self.add([undeclared(self.report, f"NumPy raises on the sample: {_said(first.error)}")])
+                self.forms.clear()
+                return
+            changed = difference(first.result, second.result, Tolerance(0.0, 0.0))
+            if changed is not None:
+                self.find("mismatch", f"called twice on the same input the node gives different results: {changed}",
+                          hint="pass random numbers and what is kept between calls in as arguments")  # fmt: skip
+                self.forms.clear()
+            for way in list(self.forms):
+                error = run(self.forms[way], self.fn, self.sample, torch_side=True).error
+                if isinstance(error, Exception) and is_refusal(error):
+                    self.refused(way, error)
+                    del self.forms[way]
+
+    # Retrace
+
+    def retrace(self) -> None:
+        """A second trace, on other values, must give the same graph: what differs is a value that leaked."""
+        from ..tracing.compare import compare_graphs
+
+        if "trace" not in self.forms:
+            return
+        with self.timed("retrace"):
+            for sample in self.samples(100):
+                graph, error = self.traced(sample)
+                if error is None:
+                    found = compare_graphs(self.forms["trace"], graph)
+                    self.report.count("retraced")
+                    if found is not None:
+                        self.find("leaked-constant", f"two traces on different inputs differ: {found}")
+                        del self.forms["trace"]
+                    return
+                if is_refusal(error):
+                    self.refused("trace", error)
+                    return
+
+    def vary_sizes(self) -> None:
+        """A trace on another size of each free dimension must give the same graph."""
+        from ..tracing.compare import compare_graphs
+
+        if "trace" not in self.forms:
+            return
+        with self.timed("sizes"):
+            for name, size in self.sizes.items():
+                other = size + 1
+                graph, error = self.traced(sample_arguments(self.plan, {**self.sizes, name: other}, self.seed + 200))
+                if error is not None and not is_refusal(error):
+                    self.fixed.add(name)  # NumPy itself takes no other size
+                    self.find("specialised-size", f"NumPy raises where {name} is {other} instead of {size}: {_said(error)}",
+                              hint=f"declare the size as the number {size}", severity="note")  # fmt: skip
+                    continue
+                found = str(error).splitlines()[0] if error is not None else compare_graphs(self.forms["trace"], graph)
+                self.report.sizes[name] = [size, other]
+                if found is not None:
+                    self.fixed.add(name)
+                    label = f"the free size {name}" if not name.startswith("_") else "a free size"
+                    self.find("specialised-size", f"traced with {label} at {other} instead of {size}, the graph differs: {found}")
+
+    # The three against each other
+
+    def inputs(self) -> st.SearchStrategy[dict[str, Any]]:
+        """Arguments for every size of the free dimensions that are not specialised on."""
+        sizes = {
+            name: st.just(size) if name in self.fixed else st.sampled_from((size, *[n for n in (1, 2, 3, 4, 5, 0) if n != size]))
+            for name, size in self.sizes.items()
+        }
+        return st.fixed_dictionaries(sizes).flatmap(lambda drawn: arguments(self.plan, drawn))
+
+    def cross_check(self) -> None:
+        if not self.forms:
+            return
+        search = _Search(self)
+        with self.timed("cross-check"):
+            search.run()
+        if search.found is not None:
+            way, args, message = search.found
+            code = script(self.fn, way, args, self.sample, message)
+            self.report.counterexample = Counterexample(way, args, message, code)
+            self.find("mismatch", f"{NAMES[way]} does not do what NumPy does: {message}")
+        tried = self.report.checked.get("inputs", 0)
+        if tried and tried == self.report.checked.get("raised", 0):
+            self.add([undeclared(self.report, f"NumPy raised on all of the {tried} inputs that were made", severity="warning")])
+        for way, error in search.refusals.items():
+            if tried and self.report.checked.get(f"refused_{way}", 0) == tried:
+                self.refused(way, error)
+
+
+class _Search:
+    """Hypothesis looks for arguments on which a form differs from NumPy, and shrinks them."""
+
+    def __init__(self, work: Verification) -> None:
+        self.work = work
+        self.found: tuple[str, Mapping[str, Any], str] | None = None
+        self.refusals: dict[str, Exception] = {}
+        self.deadline = float("inf")
+
+    def run(self) -> None:
+        work = self.work
+        chosen = settings(
+            max_examples=work.max_examples,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate, Phase.shrink),
+        )
+        try:
+            hypothesis.find(work.inputs(), self.differs, settings=chosen, random=random.Random(work.seed))
+        except hypothesis.errors.NoSuchExample:
+            pass
+        except hypothesis.errors.Flaky:
+            pass  # shrinking was cut short: `found` holds the smallest so far
+
+    def differs(self, args: dict[str, Any]) -> bool:
+        """The condition that Hypothesis looks for."""
+        if time.perf_counter() > self.deadline:
+            return False
+        before = copy.deepcopy(args)
+        outcome = self.compare(args)
+        if outcome is None:
+            return False
+        if self.found is None:
+            self.deadline = time.perf_counter() + self.work.shrink_seconds
+        self.found = (outcome[0], before, outcome[1])
+        return True
+
+    def compare(self, args: Mapping[str, Any]) -> tuple[str, str] | None:
+        """The form that differs from NumPy on these arguments and in what, or None."""
+        work, counting = self.work, self.found is None
+        count = work.report.count if counting else lambda *_: None
+        if counting:
+            work.progress.step("cross-check")
+        want = run(work.fn, work.fn, args, torch_side=False)
+        if want.undefined:
+            count("undefined")
+            return None
+        count("inputs")
+        if want.error is not None:
+            count("raised")
+        for way, form in work.forms.items():
+            got = run(form, work.fn, args, torch_side=True)
+            if isinstance(got.error, Exception) and is_refusal(got.error):
+                count(f"refused_{way}")
+                self.refusals[way] = got.error
+                continue
+            found = outcomes_differ(want, got, work.tolerance)
+            if found is None:
+                continue
+            reason = excuse(work.fn, args, want, got, work.tolerance) if want.error is None and got.error is None else None
+            if reason is None:
+                return way, str(found)
+            count(reason)
+        return None
+
+
+def outcomes_differ(want: Outcome, got: Outcome, tolerance: Tolerance) -> Difference | None:
+    """What differs between what NumPy and torch made of a call: error, result, arguments left behind."""
+    if want.error is not None:
+        return None if got.error is not None else Difference(f"NumPy raises {_said(want.error)}; torch gives a result")
+    if got.error is not None:
+        return Difference(f"torch raises {_said(got.error)}; NumPy gives a result")
+    found = difference(want.result, got.result, tolerance)
+    for name in want.arguments:
+        found = found or difference(want.arguments[name], got.arguments[name], tolerance, f"{name} after the call")
+    return found
+
+
+def undeclared(report: Report, message: str, severity: str = "error") -> Finding:
+    """The finding for a node that cannot be given inputs."""
+    return Finding(
+        code="NX309", name="undeclared-input", path=report.path, line=report.line, column=1, end_line=report.line, end_column=1,
+        severity=severity, message=message,
+        hint='declare the arguments, as in @np2fx.node(x="float32[batch, 7] in [-1, 1]"), or give samples (--samples FILE.npz)',
+    )  # fmt: skip
+
+
+def _said(error: BaseException | None) -> str:
+    first = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__

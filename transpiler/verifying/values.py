@@ -1,0 +1,130 @@
+"""Hypothesis strategies for the elements of arrays: mostly tame numbers, some of the kind that breaks code.
+
+An array is a tame base with a few edits: an array of nothing but nan and 1e308 makes every result nan, and hides what
+it should show. Extremes come one an array, so that no sum overflows in one order and not in another.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from ..pipeline.spec import ScalarSpec, TensorSpec
+
+Array = np.ndarray[Any, Any]
+ONE_BY_ONE = 32
+"""Arrays up to this size have each element drawn, so that Hypothesis shrinks them one by one."""
+
+
+@st.composite
+def arrays(draw: st.DrawFn, spec: TensorSpec, shape: tuple[int, ...], sample: Array | None = None) -> Array:
+    """An array of `spec`'s dtype and bounds and of `shape`; its values lie around those of `sample` where there is one."""
+    dtype = np.dtype(spec.dtype)
+    size = math.prod(shape)
+    low, high = _range(spec, dtype, sample)
+    if size <= ONE_BY_ONE:
+        flat = np.array(draw(st.lists(_element(dtype, low, high), min_size=size, max_size=size)), dtype)
+    else:
+        flat = draw(_bulk(dtype, size, low, high))
+    extremes = edges(spec, dtype)
+    if extremes and size and draw(st.integers(0, 2)) == 2:
+        # 7 is prime to most sizes: neighbours in the list of edits are not neighbours in the array
+        for step, value in enumerate(draw(st.lists(st.sampled_from(extremes), min_size=1, max_size=2, unique_by=_is_large))):
+            flat[(draw(st.integers(0, size - 1)) + 7 * step) % size] = value
+    return flat.reshape(shape)
+
+
+def _range(spec: TensorSpec, dtype: np.dtype[Any], sample: Array | None) -> tuple[float, float]:
+    """Where tame values lie: the spec's bounds, else around the sample, else small numbers. Of the real part for complex."""
+    if spec.low is not None and spec.high is not None:
+        return spec.low, spec.high
+    low, high = -10.0, 10.0
+    known = np.zeros(0) if sample is None or dtype.kind == "b" else np.real(sample[np.isfinite(sample)]).astype(float)
+    if known.size:
+        low, high = float(known.min()), float(known.max())
+        if dtype.kind not in "iu":
+            spread = (high - low) or abs(high) or 1.0
+            low, high = low - spread / 4, high + spread / 4
+        elif low == high:
+            low, high = low - 1, high + 1
+    limits: Any = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype) if dtype.kind in "fc" else None
+    return (low, high) if limits is None else (max(low, float(limits.min)), min(high, float(limits.max)))
+
+
+def _element(dtype: np.dtype[Any], low: float, high: float) -> st.SearchStrategy[Any]:
+    if dtype.kind == "b":
+        return st.booleans()
+    if dtype.kind in "iu":
+        return st.integers(math.ceil(low), _below(high))
+    if dtype.kind == "c":
+        part = _element(np.dtype("float32"), low, high)
+        return st.builds(complex, part, part)
+    # Binary fractions print shortly, meet each other (ties), and round the same in every dtype
+    steps = 8 if high - low < 1e6 else 1
+    coarse = st.integers(math.ceil(low * steps), math.floor(high * steps)).map(lambda n: n / steps) if high - low >= 0.25 else st.nothing()
+    return st.one_of(coarse, st.integers(0, 1000).map(lambda n: low + (high - low) * n / 1000))
+
+
+@st.composite
+def _bulk(draw: st.DrawFn, dtype: np.dtype[Any], size: int, low: float, high: float) -> Array:
+    """Many elements: all alike, or noise of a seed."""
+    if not draw(st.booleans()):
+        return np.full(size, draw(_element(dtype, low, high)), dtype)
+    return _noise(dtype, size, low, high, np.random.default_rng(draw(st.integers(0, 2**16))))
+
+
+def noise(spec: TensorSpec, shape: tuple[int, ...], sample: Array | None, rng: np.random.Generator) -> Array:
+    """A tame array of the spec, from a generator."""
+    dtype = np.dtype(spec.dtype)
+    return _noise(dtype, math.prod(shape), *_range(spec, dtype, sample), rng).reshape(shape)
+
+
+def _noise(dtype: np.dtype[Any], size: int, low: float, high: float, rng: np.random.Generator) -> Array:
+    if dtype.kind == "b":
+        return rng.integers(0, 2, size).astype(bool)
+    if dtype.kind in "iu":
+        return rng.integers(math.ceil(low), _below(high), size, dtype=np.int64 if low < 0 else np.uint64, endpoint=True).astype(dtype)
+    drawn = np.round(rng.uniform(low, high, size), 3).clip(low, high)
+    return (drawn + 1j * np.round(rng.uniform(low, high, size), 3) if dtype.kind == "c" else drawn).astype(dtype)
+
+
+def _below(high: float) -> int:
+    """The largest integer up to `high` that 64 bits hold: 2**63 as a float is one too many."""
+    return min(math.floor(high), 2**63 - 1)
+
+
+def edges(spec: TensorSpec, dtype: np.dtype[Any]) -> list[Any]:
+    """The values of a dtype at which code breaks, as far as the spec allows them."""
+    if dtype.kind == "b":
+        return []
+    if spec.low is not None and spec.high is not None:
+        bounds = (spec.low, spec.high, 0)
+        return [v for v in bounds if spec.low <= v <= spec.high and (dtype.kind != "u" or v >= 0)]
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return [0, info.max, info.min]
+    if dtype.kind == "c":  # C leaves open what a complex inf times anything is
+        return [0.0, complex(0, 1)] + ([] if spec.finite else [complex(math.nan, 0)])
+    finfo = np.finfo(dtype)
+    finite = [-0.0, finfo.eps, finfo.smallest_subnormal, finfo.tiny, finfo.max, finfo.min]
+    return finite if spec.finite else [math.nan, math.inf, -math.inf, *finite]
+
+
+def _is_large(value: Any) -> Any:
+    """One extreme an array: all finite ones that overflow when two are added count as the same."""
+    return "large" if isinstance(value, (float, np.floating)) and math.isfinite(value) and abs(value) > 1e4 else repr(value)
+
+
+def numbers(spec: ScalarSpec) -> st.SearchStrategy[Any]:
+    """Python values of a spec."""
+    low, high = (-10.0, 10.0) if spec.low is None or spec.high is None else (spec.low, spec.high)
+    if spec.kind == "bool":
+        return st.booleans()
+    if spec.kind == "str":
+        return st.text("abc", max_size=4)
+    if spec.kind == "int":
+        return st.integers(math.ceil(low), math.floor(high))
+    return _element(np.dtype("float64" if spec.kind == "float" else "complex128"), low, high)
