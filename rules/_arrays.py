@@ -84,7 +84,8 @@ def cast(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     if x.dtype == dtype:
         return x
     if x.dtype.is_complex and not dtype.is_complex and dtype != torch.bool:
-        x = torch.real(x)
+        real = torch.real(x)
+        return torch.clone(real) if real.dtype == dtype else real.to(dtype)  # the real part is a view, a cast is not
     if dtype == torch.bool:
         return torch.ne(x, 0)
     return x.to(dtype)

@@ -14,7 +14,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ._arrays import as_tensor, cast, demand, read_only, result_type, zero_d_array
 from ._dtypes import inexact, promote, to_numpy, to_torch
-from ._table import Refused, refuse, rule
+from ._table import refuse, rule
+from .arithmetic import power, sign
 from .shape import bits, flipped, sizes
 
 
@@ -231,12 +232,16 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     wanted = None if dtype is None else to_torch(dtype)
     if not _has_tensor(start, stop, base):
         return constant(numpy.logspace(start, stop, num, endpoint, base, None if wanted is None else to_numpy(wanted), axis))
-    if isinstance(base, (torch.Tensor, numpy.ndarray, list)) and as_tensor(base).ndim:
-        raise Refused("an array of bases is not supported", "np.power(base, np.linspace(start, stop, num))")
-    powers = linspace(as_tensor(start), as_tensor(stop), num, endpoint, axis=axis)
-    exact = promote(powers.dtype, base.dtype) if isinstance(base, torch.Tensor) else result_type(powers, base)
-    y = torch.pow(cast(base, exact) if isinstance(base, torch.Tensor) else base, cast(powers, exact))
+    if not isinstance(base, (float, int)) and as_tensor(base).ndim:
+        start, stop, base = _same_rank(as_tensor(start), as_tensor(stop), as_tensor(base))
+        base = torch.unsqueeze(base, axis)
+    y = power(base, linspace(start, stop, num, endpoint, axis=axis))
     return y if wanted is None else cast(y, wanted)
+
+
+def _same_rank(*arrays):
+    rank = max(a.ndim for a in arrays)
+    return [torch.reshape(a, (1,) * (rank - a.ndim) + tuple(a.shape)) for a in arrays]
 
 
 @rule("numpy.geomspace", kind="creation", examples=("np.geomspace(1, 1000, 4)", "np.geomspace(np.abs(f) + 1, 8.0, 3, axis=-1)"))
@@ -246,10 +251,11 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     if not _has_tensor(start, stop):
         return constant(numpy.geomspace(start, stop, num, endpoint, None if wanted is None else to_numpy(wanted), axis))
     num = operator.index(num)
-    exact = promote(result_type(start, stop), float) if wanted is None else promote(result_type(start, stop), float, wanted)
+    start, stop = as_tensor(start), as_tensor(stop)
+    exact = promote(start.dtype, stop.dtype, float, wanted or torch.float64)
     first, last = torch.broadcast_tensors(*_ends(start, stop, exact))
     demand(torch.logical_not(torch.logical_or(torch.eq(first, 0), torch.eq(last, 0))), ValueError("Geometric sequence cannot include zero"))
-    turn = torch.sgn(first)
+    turn = sign(first)
     first, last = first / turn, last / turn
     y = torch.pow(10.0, linspace(torch.log10(first), torch.log10(last), num, endpoint))
     middle = torch.narrow(y, 0, 1, max(num - (2 if endpoint else 1), 0)) if num else y

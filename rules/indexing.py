@@ -38,6 +38,14 @@ def getitem(a, key):
     return found
 
 
+def picked(a: torch.Tensor, index: Any, axis: int) -> torch.Tensor:
+    """`numpy.take(a, index, axis)` for an `axis` >= 0: the index (int64 tensor or constant array) takes the place of the axis."""
+    items = parse((*(slice(None),) * axis, index), tuple(a.shape))
+    if any(item.advanced for item in items):
+        return _select(a, Picks.of(items, a))
+    return torch.clone(_view(a, items))
+
+
 @rule("numpy.ndarray.__setitem__", kind="indexing", writes="a")
 def setitem(a, key, value):
     """`a[key] = value`: the new value of `a`. The value is cast as C does ("unsafe") and broadcast; of an index given twice
@@ -185,11 +193,13 @@ def _select(base: torch.Tensor, picks: Picks) -> torch.Tensor:
 
 def _demand_bounds(base: torch.Tensor, picks: Picks) -> None:
     """Where nothing is selected torch does not look at the indices; NumPy does."""
+    if any(is_mask(index) for index in picks.indices.values()):
+        return  # how many positions it selects is not known from its shape
     empty = any(0 in index.shape for index in picks.indices.values())
     for dim, index in picks.indices.items():
         if empty and index.ndim:
             continue
-        if isinstance(index, torch.Tensor) and not is_mask(index) and index.numel():
+        if isinstance(index, torch.Tensor) and index.numel():
             size = base.shape[dim]
             demand(torch.logical_and(index >= -size, index < size), IndexError(f"index is out of bounds for axis {dim} with size {size}"))
 

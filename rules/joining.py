@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from ._arrays import as_tensor, cast, demand
 from ._dtypes import can_cast, promote, to_numpy, to_torch
 from ._table import rule
-from .shape import constant_index, owned
+from .shape import gather, owned
 
 
 def parts_of(arrays, name="arrays"):
@@ -182,7 +182,7 @@ def insert(arr, obj, values, axis=None):
     order = numpy.empty(n + count, dtype=numpy.int64)
     order[where], order[old] = n + numpy.arange(count), numpy.arange(n)
     both = torch.cat([a, _spread(new, _resized(a, axis, count))], axis)
-    return torch.index_select(both, axis, constant_index(order, a))
+    return gather(both, axis, order)
 
 
 def _along(arr, axis):
@@ -247,7 +247,7 @@ def delete(arr, obj, axis=None):
         return torch.cat([torch.narrow(a, axis, 0, at), torch.narrow(a, axis, at + 1, n - at - 1)], axis)
     keep = numpy.ones(n, dtype=bool)
     keep[where] = False  # raises NumPy's IndexError
-    return torch.index_select(a, axis, constant_index(numpy.flatnonzero(keep), a))
+    return gather(a, axis, numpy.flatnonzero(keep))
 
 
 def _delete_one(a, at, axis):
@@ -258,7 +258,7 @@ def _delete_one(a, at, axis):
     demand(inside, IndexError(f"index to delete is out of bounds for axis {axis} with size {n}"))
     at = torch.where(torch.lt(at, 0), at + n, at)
     places = torch.arange(n - 1, device=a.device)
-    return torch.index_select(a, axis, places + torch.ge(places, at).to(torch.int64))
+    return gather(a, axis, places + torch.ge(places, at).to(torch.int64))
 
 
 @rule("numpy.array_split", kind="arrays", view=True,

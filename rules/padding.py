@@ -13,7 +13,7 @@ from ._arrays import as_tensor, cast, zero_d_array
 from ._dtypes import to_numpy
 from ._table import Refused, rule
 from .creation import known, linspace
-from .shape import constant_index
+from .shape import gather
 
 _PARAMETERS = {
     "constant": "constant_values",
@@ -72,7 +72,7 @@ def _pad_axes(a, widths, mode, kwargs):
             padded = _pad_odd(padded, axis, left, right, mode == "symmetric")
         else:
             positions = numpy.pad(numpy.arange(a.shape[axis]), (left, right), mode)
-            padded = torch.index_select(padded, axis, constant_index(positions, a))
+            padded = gather(padded, axis, positions)
     return padded
 
 
@@ -170,7 +170,7 @@ def _pad_ramp(a, axis, left, right, ends):
 
 def _turned(a, axis):
     """The order along one axis reversed, by a gather that all dtypes have."""
-    return torch.index_select(a, axis, constant_index(range(a.shape[axis])[::-1], a))
+    return gather(a, axis, range(a.shape[axis])[::-1])
 
 
 _STATISTICS = {"maximum": "numpy.max", "minimum": "numpy.min", "mean": "numpy.mean", "median": "numpy.median"}

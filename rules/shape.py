@@ -6,6 +6,8 @@ What NumPy returns as a view is a torch view here too. Flips are views in NumPy 
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import operator
 from collections.abc import Iterable
@@ -33,15 +35,41 @@ def owned(a):
     return torch.clone(a) if is_scalar(a) else a
 
 
+def viewing(body):
+    """For a body that is a plain torch view of its first parameter: what NumPy's differs in.
+
+    A scalar is copied first; a 0-d result is a 0-d array; torch's errors become NumPy's AxisError and ValueError."""
+    first = next(iter(inspect.signature(body).parameters))
+
+    @functools.wraps(body)
+    def checked(*args, **kwargs):
+        a = as_tensor(args[0] if args else kwargs.pop(first))
+        try:
+            made = body(owned(a) if a.ndim == 0 else a, *args[1:], **kwargs)
+        except IndexError as e:
+            if isinstance(e, numpy.exceptions.AxisError) or "Dimension out of range" not in str(e):
+                raise
+            raise numpy.exceptions.AxisError(str(e)) from e
+        except RuntimeError as e:
+            if type(e) is not RuntimeError:
+                raise
+            raise ValueError(str(e)) from e
+        return made if made.ndim or is_scalar(a) else zero_d_array(made)
+
+    return checked
+
+
 def bits(a):
     """uint16/32/64 as the signed dtype of the same bits: for torch's functions that only move elements but lack their kernels."""
     signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(a.dtype)
     return a if signed is None else a.view(signed)
 
 
-def constant_index(positions, a):
-    """Positions known when tracing, as the index tensor that torch wants, on the device of `a`."""
-    return torch.tensor([int(p) for p in positions], dtype=torch.int64, device=a.device)
+def gather(a, axis, index):
+    """torch.index_select for all dtypes. `index` is an int64 tensor, or positions known when tracing."""
+    if not isinstance(index, torch.Tensor):
+        index = torch.tensor([int(p) for p in index], dtype=torch.int64, device=a.device)
+    return torch.index_select(bits(a), axis, index).view(a.dtype) if bits(a) is not a else torch.index_select(a, axis, index)
 
 
 def _checked_shape(a, shape):
@@ -66,28 +94,24 @@ def _reversed(a):
 
 
 @rule("numpy.reshape", kind="shape", view=True, examples=("np.reshape(x, -1)", "np.reshape(a, (1, -1), order='F')"))
+@viewing
 def reshape(a, /, shape, order="C", *, copy=None):
     """A view where the strides allow one. `order="A"` goes by the memory layout of the tensor."""
     a = as_tensor(a)
-    if a.ndim == 0:
-        a = owned(a)
-    shape = _checked_shape(a, shape)
-    if order == "C" and copy is None:
-        return zero_d_array(torch.reshape(a, shape))
-    return zero_d_array(_reshape_ordered(a, shape, order, copy))
+    if order == "C" and copy is None and isinstance(shape, int):
+        return torch.reshape(a, (shape,))
+    if order == "C" and copy is None and isinstance(shape, tuple):
+        return torch.reshape(a, shape)
+    return _reshape_ordered(a, _checked_shape(a, shape), order, copy)
 
 
 @rule("numpy.ndarray.reshape", kind="shape", view=True, examples=("x.reshape(-1)", "x.reshape((-1, 1))", "x.reshape(1, -1, order='F')"))
+@viewing
 def ndarray_reshape(a, /, *shape, order="C", copy=None):
     """The sizes one by one, or all in one tuple."""
-    if a.ndim == 0:
-        a = owned(a)
-    if len(shape) == 1 and shape[0] is not None:
-        shape = shape[0]
-    shape = _checked_shape(a, shape)
-    if order == "C" and copy is None:
-        return zero_d_array(torch.reshape(a, shape))
-    return zero_d_array(_reshape_ordered(a, shape, order, copy))
+    if not shape:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
+    return reshape(a, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
 def _reshape_ordered(a, shape, order, copy):
@@ -113,11 +137,10 @@ def _order(order, allowed="CFAK"):
 
 
 @rule("numpy.ravel", "numpy.ndarray.ravel", kind="shape", view=True, examples=("np.ravel(a)", "x.ravel(order='F')"))
+@viewing
 def ravel(a, order="C"):
     """A view where the memory is in that order already. `order="K"`: in the order of the memory."""
     a = as_tensor(a)
-    if a.ndim == 0:
-        a = owned(a)
     if order == "C":
         return torch.flatten(a)
     return torch.flatten(_in_order(a, order))
@@ -151,59 +174,55 @@ def _axes(axes, ndim, name="axis"):
 
 
 @rule("numpy.transpose", "numpy.permute_dims", kind="shape", view=True, examples=("np.transpose(a)", "np.transpose(m, (1, 0))"))
+@viewing
 def transpose(a, axes=None):
     a = as_tensor(a)
-    if a.ndim == 2 and axes is None:
+    if axes is None and a.ndim == 2:
         return torch.transpose(a, 0, 1)
-    return _permuted(a, axes)
+    if axes is None:
+        return torch.permute(a, _reversed(a))
+    if a.ndim > 0 and isinstance(axes, tuple):
+        return torch.permute(a, axes)
+    if len(axes) != a.ndim:
+        raise ValueError("axes don't match array")
+    return torch.permute(a, _axes(axes, a.ndim, "axes"))
 
 
 @rule("numpy.ndarray.transpose", kind="shape", view=True, examples=("a.transpose()", "m.transpose(1, 0)", "m.transpose((-1, 0))"))
+@viewing
 def ndarray_transpose(a, /, *axes):
     """The axes one by one, or all in one tuple."""
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], Iterable)):
-        axes = axes[0]
-    elif len(axes) == 0:
-        axes = None
-    if a.ndim == 2 and axes is None:
-        return torch.transpose(a, 0, 1)
-    return _permuted(a, axes)
+        return transpose(a, axes[0])
+    return transpose(a, axes or None)
 
 
 @rule("numpy.ndarray.T", kind="shape", view=True, examples=("a.T",))
+@viewing
 def T(a):  # noqa: N802
     if a.ndim == 2:
         return torch.transpose(a, 0, 1)
-    return _permuted(a, None)
-
-
-def _permuted(a, axes):
-    if axes is None:
-        return _as_array(torch.permute(a, _reversed(a)), a)
-    if len(axes) != a.ndim:
-        raise ValueError("axes don't match array")
-    return _as_array(torch.permute(a, _axes(axes, a.ndim, "axes")), a)
-
-
-def _as_array(view, a):
-    """A view of `a` that is a 0-d array where `a` is one (of a scalar, NumPy gives a scalar)."""
-    return view if is_scalar(a) else zero_d_array(view)
+    return torch.permute(a, _reversed(a))
 
 
 @rule("numpy.matrix_transpose", "numpy.ndarray.mT", kind="shape", view=True, examples=("np.matrix_transpose(m)", "x.mT"))
+@viewing
 def matrix_transpose(x, /):
     """The last two axes swapped. Raises ValueError for less than two."""
     x = as_tensor(x)
-    if x.ndim < 2:
-        raise ValueError("matrix transpose with ndim < 2 is undefined")
-    return torch.transpose(x, -2, -1)
+    if x.ndim >= 2:
+        return torch.transpose(x, -2, -1)
+    raise ValueError("matrix transpose with ndim < 2 is undefined")
 
 
-@rule("numpy.swapaxes", "numpy.ndarray.swapaxes", kind="shape", view=True, examples=("np.swapaxes(m, 0, -1)", "x.swapaxes(0, 0)"))
+@rule("numpy.swapaxes", "numpy.ndarray.swapaxes", kind="shape", view=True,
+      examples=("np.swapaxes(m, 0, -1)", "x.swapaxes(0, 0)", "a.swapaxes(0, 1)"))  # fmt: skip
+@viewing
 def swapaxes(a, axis1, axis2):
     a = as_tensor(a)
-    axis1, axis2 = _axis(axis1, a.ndim), _axis(axis2, a.ndim)
-    return torch.transpose(a, axis1, axis2)
+    if a.ndim > 0:
+        return torch.transpose(a, axis1, axis2)
+    raise numpy.exceptions.AxisError(axis1, 0)
 
 
 def _axis(axis, ndim):
@@ -211,8 +230,11 @@ def _axis(axis, ndim):
 
 
 @rule("numpy.moveaxis", kind="shape", view=True, examples=("np.moveaxis(x, 0, -1)", "np.moveaxis(m, [0, 1], [1, 0])"))
+@viewing
 def moveaxis(a, source, destination):
     a = as_tensor(a)
+    if a.ndim > 0 and isinstance(source, int) and isinstance(destination, int):
+        return torch.movedim(a, source, destination)
     source, destination = _axes(source, a.ndim, "source"), _axes(destination, a.ndim, "destination")
     if len(source) != len(destination):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
@@ -220,6 +242,7 @@ def moveaxis(a, source, destination):
 
 
 @rule("numpy.rollaxis", kind="shape", view=True, examples=("np.rollaxis(x, -1)", "np.rollaxis(m, 0, 2)"))
+@viewing
 def rollaxis(a, axis, start=0):
     """Rolls `axis` backwards until it lies before `start`."""
     a = as_tensor(a)
@@ -233,11 +256,10 @@ def rollaxis(a, axis, start=0):
 
 @rule("numpy.expand_dims", kind="shape", view=True,
       examples=("np.expand_dims(a, 0)", "np.expand_dims(x, -1)", "np.expand_dims(a, (0, -1))"))  # fmt: skip
+@viewing
 def expand_dims(a, axis):
     a = as_tensor(a)
-    if a.ndim == 0:
-        a = owned(a)
-    if isinstance(axis, int) and -a.ndim - 1 <= axis <= a.ndim:
+    if isinstance(axis, int):
         return torch.unsqueeze(a, axis)
     axis = axis if isinstance(axis, (list, tuple)) else (axis,)
     for d in sorted(_axes(axis, a.ndim + len(axis))):
@@ -247,17 +269,16 @@ def expand_dims(a, axis):
 
 @rule("numpy.squeeze", "numpy.ndarray.squeeze", kind="shape", view=True,
       examples=("np.squeeze(a)", "np.squeeze(np.expand_dims(a, (0, -1)), axis=(0, -1))", "x[:1].squeeze(0)"))  # fmt: skip
+@viewing
 def squeeze(a, axis=None):
     """Raises ValueError where an axis to remove is not of size one."""
     a = as_tensor(a)
     if axis is None:
-        return _as_array(torch.squeeze(a), a)
+        return torch.squeeze(a)
     axes = _axes(axis, a.ndim)
     if any(a.shape[d] != 1 for d in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    if isinstance(axis, int):
-        return _as_array(torch.squeeze(a, axis), a)
-    return _as_array(torch.squeeze(a, axes), a)
+    return torch.squeeze(a, axis) if isinstance(axis, int) else torch.squeeze(a, axes)
 
 
 @rule("numpy.broadcast_to", kind="shape", view=True, examples=("np.broadcast_to(a, (2, *a.shape))", "np.broadcast_to(x[:1], x.shape)"))
@@ -395,7 +416,7 @@ def _roll_by_tensor(a, shift, axis):
     for d, s in zip(axes, shifts, strict=True):
         n = a.shape[d]
         if n:
-            a = torch.index_select(a, d, torch.remainder(torch.arange(n, device=a.device) - s, n))
+            a = gather(a, d, torch.remainder(torch.arange(n, device=a.device) - s, n))
     return a
 
 
@@ -438,7 +459,7 @@ def repeat(a, repeats, axis=None):
     if not numpy.can_cast(counts.dtype, numpy.intp, "safe") and counts.size:
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
     positions = numpy.repeat(numpy.arange(a.shape[axis]), counts.astype(numpy.intp))  # raises what NumPy raises
-    return torch.index_select(a, axis, constant_index(positions, a))
+    return gather(a, axis, positions)
 
 
 @rule("numpy.trim_zeros", kind="shape", view=True, examples=("np.trim_zeros(v)", "np.trim_zeros(v, 'f')", "np.trim_zeros(m, axis=0)"))

@@ -162,6 +162,22 @@ def attribute(a: Any, name: str) -> Any:
     return found.call(a)
 
 
+def set_attribute(a: Any, name: str, value: Any) -> None:
+    """`a.name = value`: an array's shape, real or imaginary part, or all of its elements in order."""
+    if not isinstance(a, (torch.Tensor, numpy.ndarray)):
+        setattr(a, name, value)
+    elif name == "shape" and isinstance(a, torch.Tensor) and a.is_contiguous() and not a.requires_grad:
+        a.resize_(rules.lookup("numpy.reshape").call(a, value).shape)
+    elif name in ("real", "imag", "flat") and isinstance(a, torch.Tensor):
+        setitem(attribute(a, name) if name != "flat" else a.reshape(-1) if a.is_contiguous() else _unwritable(name), ..., value)
+    else:
+        _unwritable(name)
+
+
+def _unwritable(name: str) -> Any:
+    raise Refused(f"the array attribute .{name} is set", "make a new array instead (reshape, astype)", "mutation")
+
+
 def method(a: Any, name: str) -> Callable[..., Any]:
     """`a.name` about to be called: the rule of the array method where `a` is an array."""
     if isinstance(a, (numpy.ndarray, numpy.generic)) and not isinstance(a, type):
@@ -418,3 +434,8 @@ def _understands_tensors(function: Any) -> bool:
                 or function in (type, super, object, range, enumerate, zip, map, filter, reversed, slice))  # fmt: skip
     module = (getattr(function, "__module__", None) or getattr(type(owner), "__module__", "") or "").split(".")[0]
     return module in ("torch", "np2fx", "builtins", "_operator") or module in sys.stdlib_module_names
+
+
+from .boundary import boundary  # noqa: E402  (rewritten files spell it ops.boundary)
+
+__all__ = ["boundary", "call", "getitem", "key", "method", "python", "scalar", "setitem", "update", "update_item"]

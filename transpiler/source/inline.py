@@ -47,7 +47,7 @@ def inline(r: Rewriter, call: ast.Call, rule: Any, args: list[ast.expr]) -> str 
     except _Undecided:
         return None
     r.imported.add("torch")
-    return text
+    return text if r.torch_name == "torch" else text.replace("torch.", f"{r.torch_name}.")
 
 
 def _bind(r: Rewriter, rule: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, _Value]:

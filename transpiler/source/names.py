@@ -59,6 +59,7 @@ class Names:
         self.stars: list[str] = []
         self.overridden: set[str] = set()
         self._scope_of: dict[ast.AST, Scope] = {}
+        self._inner: set[ast.AST] = set()
         builder = _Builder(self)
         builder.block(tree.body, self.module)
         for name, scope in builder.rebound:
@@ -94,6 +95,10 @@ class Names:
         """Whether a Name is a variable, parameter or import of a function (not of the module)."""
         scope = self._owner(node.id, self._scope_of.get(node, self.module))
         return scope is not None and scope.kind != "module"
+
+    def is_local_function(self, function: ast.AST) -> bool:
+        """Whether a function is defined inside another one, whose variables it sees."""
+        return function in self._inner
 
     def is_bound(self, node: ast.Name) -> bool:
         """Whether any scope around a Name binds it."""
@@ -296,6 +301,8 @@ class _Builder:
 
     def on_FunctionDef(self, node: FunctionNode, scope: Scope) -> None:
         self.bind(scope, node.name, Binding(definition=node))
+        if scope.kind in ("function", "lambda", "comprehension"):
+            self.names._inner.add(node)
         args = node.args
         self.each([*node.decorator_list, *args.defaults, *args.kw_defaults, node.returns], scope)
         inner = Scope(node, "function", scope)

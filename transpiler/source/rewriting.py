@@ -18,8 +18,6 @@ from .findings import Finding, make_finding
 from .results import call_fact
 from .text import Source, splice, split_operator, sub_expressions
 
-NPX, OPS = "npx", "ops"
-
 _SYMBOLS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
@@ -28,14 +26,6 @@ _SYMBOLS = {
 
 _ATTRIBUTES = ("T", "mT", "size", "dtype", "real", "imag", "flat", "itemsize", "nbytes", "strides", "base", "flags", "data", "ctypes")
 """Array attributes that a tensor lacks or has with another meaning."""
-
-_LEFT_ALONE = ("numpy.errstate", "numpy.printoptions", "numpy.seterr", "numpy.warnings", "numpy.testing", "numpy.typing", "numpy.set_printoptions", "numpy.dtype")
-"""Names that stay NumPy's: they touch no array."""
-
-_TRACKED_BUILTINS = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate",
-                     "zip", "sorted", "reversed", "iter", "map")  # fmt: skip
-_PLAIN_BUILTINS = ("len", "abs", "float", "int", "bool", "complex", "range", "any", "all", "hasattr", "getattr", "type", "dict", "set",
-                   "super", "id", "hash", "filter", "setattr", "callable", "slice", "object", "frozenset", "next", "vars", "dir", "open", "input", "bytes")  # fmt: skip
 
 
 class Rewriter:
@@ -54,6 +44,8 @@ class Rewriter:
         self.facts: dict[ast.AST, Fact] = {}
         self.pieces: list[tuple[int, int, str]] = []
         self.temporaries = 0
+        self.permitted: set[ast.AST] = set()
+        self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
 
     def rewrite(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> list[tuple[int, int, str]]:
         """The edits that turn `node` into torch; empty where nothing is to do or a finding forbids it."""
@@ -63,11 +55,17 @@ class Rewriter:
         self.mutates = any(self._writes(n) for n in ast.walk(node))
         self.flips = any(self._flips(n) for n in ast.walk(node))
         self.own_names = inference.locals
+        self.filled = _filled_names(node)
+        self.read_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         if isinstance(node, ast.Lambda):
             self.piece(node.body, self.text(node.body))
         else:
             self.block(node.body)
         return [] if any(f.severity == "error" for f in self.findings) else self.pieces
+
+    def is_pure(self, function: ast.expr) -> bool:
+        """True for a function of the module that is known to write into nothing and to hand out no flipped views."""
+        return False
 
     @property
     def mirrored(self) -> bool:
@@ -83,6 +81,9 @@ class Rewriter:
     def statement(self, s: ast.stmt) -> None:
         if isinstance(s, ast.AugAssign):
             self.augmented(s)
+        elif isinstance(s, ast.Assign) and self._uninitialised(s.value) and isinstance(s.targets[0], ast.Name) and s.targets[0].id in self.filled:
+            self.permitted.add(s.value)
+            self.piece(s.value, self.text(s.value))
         elif isinstance(s, ast.Assign) and any(self._item_targets(t) for t in s.targets):
             self.item_assignment(s)
         elif isinstance(s, (ast.Assign, ast.AnnAssign)) and self._attribute_target(s):
@@ -110,6 +111,10 @@ class Rewriter:
                     for inner in ast.iter_child_nodes(child):
                         if isinstance(inner, ast.stmt):
                             self.statement(inner)
+
+    def _uninitialised(self, e: ast.expr) -> bool:
+        """`np.empty` and its kin hand out whatever the memory held."""
+        return isinstance(e, ast.Call) and self.fact(e.func).value in ("numpy.empty", "numpy.empty_like")
 
     def piece(self, node: ast.AST, text: str) -> None:
         start, end = self.source.span(node)
@@ -256,12 +261,16 @@ class Rewriter:
         return pieces
 
     def ops(self, function: str, *args: str) -> str:
-        self.imported.add(OPS)
-        return f"{OPS}.{function}({', '.join(args)})"
+        self.imported.add("ops")
+        return f"{self.ops_name}.{function}({', '.join(args)})"
+
+    def torch(self) -> str:
+        self.imported.add("torch")
+        return self.torch_name
 
     def npx(self, name: str) -> str:
-        self.imported.add(NPX)
-        return f"{NPX}.{name.removeprefix('numpy.')}"
+        self.imported.add("npx")
+        return f"{self.npx_name}.{name.removeprefix('numpy.')}"
 
     def render_BinOp(self, e: ast.BinOp) -> str | None:
         a, b = self.fact(e.left), self.fact(e.right)
@@ -277,19 +286,24 @@ class Rewriter:
     def _function(self, ufunc: str, *facts: Fact) -> str:
         if any(f.is_tensor for f in facts):
             return self.npx(ufunc)
-        self.imported.add(OPS)
-        return f"{OPS}.{ufunc}"
+        self.imported.add("ops")
+        return f"{self.ops_name}.{ufunc}"
 
     def _operator_call(self, whole: ast.expr, left: ast.expr, right: ast.expr, symbol: str, function: str) -> str:
         """`left + right` as `function(left, right)`, with whatever stands between them kept."""
         (start, end), (l0, l1), (r0, r1) = map(self.source.span, (whole, left, right))
         before, after = split_operator(self.source.slice(l1, r0), symbol)
         tail = self.source.slice(r1, end)
+        lead = self.source.slice(start, l0)
+        if lead.strip() == "(" and before.strip() == ")":
+            lead = before = ""
+        if after.strip() == "(" and tail.strip() == ")":
+            after = tail = ""
         if not before.strip() and "\n" not in before and "\\" not in before:
             before = ""
         if not after.strip() and "\n" not in after and "\\" not in after:
             after = " "
-        return f"{function}({self.source.slice(start, l0)}{self.text(left)}{before},{after}{self.text(right)}{tail})"
+        return f"{function}({lead}{self.text(left)}{before},{after}{self.text(right)}{tail})"
 
     def render_UnaryOp(self, e: ast.UnaryOp) -> str | None:
         a = self.fact(e.operand)
@@ -342,11 +356,12 @@ class Rewriter:
         """The texts of the indexed value and of its index as a value."""
         (start, end), (v0, v1), (k0, _) = map(self.source.span, (e, e.value, e.slice))
         bracket = v1 + self.source.slice(v1, k0).rindex("[") if not isinstance(e.slice, ast.Tuple) else v1 + self._bracket(v1)
-        owner = self.source.slice(start, v0) + self.text(e.value) + self.source.slice(v1, bracket).rstrip()
+        lead, closing = self.source.slice(start, v0), self.source.slice(v1, bracket).rstrip()
+        owner = self.text(e.value) if (lead.strip(), closing.strip()) == ("(", ")") else lead + self.text(e.value) + closing
         inside = splice(self.source, bracket, end, [p for p in self._parts(e, start, end) if p[0] >= bracket])
         if isinstance(e.slice, (ast.Slice, ast.Tuple)) or "\n" in inside:
-            self.imported.add(OPS)
-            return owner, f"{OPS}.key{inside}"
+            self.imported.add("ops")
+            return owner, f"{self.ops_name}.key{inside}"
         return owner, inside[1:-1].strip()
 
     def _bracket(self, after: int) -> int:
@@ -363,8 +378,7 @@ class Rewriter:
         if owner.is_tensor and not self.exact and not self.mirrored:
             flipped = plain.flip(e.slice, self.facts)
             if flipped is not None and owner.kind == "array" and owner.dtype in plain.COMPUTED:
-                self.imported.add("torch")
-                return f"torch.flip({self.text(e.value)}, ({', '.join(map(str, flipped))},))"
+                return f"{self.torch()}.flip({self.text(e.value)}, ({', '.join(map(str, flipped))},))"
             if owner.kind == "array" and plain.key(e.slice, self.facts) and not (self.mutates and self.fact(e).kind != "array"):
                 return None
         name, key = self.subscript(e)
@@ -404,6 +418,8 @@ class Rewriter:
 
     def render_Name(self, e: ast.Name) -> str | None:
         found = self.fact(e)
+        if isinstance(e.ctx, ast.Load) and found.kind == "array" and found.value == "constant":
+            return f"{self.torch()}.as_tensor({e.id})"  # an array of the module's
         if isinstance(e.ctx, ast.Load) and found.kind == "name" and str(found.value).startswith("numpy."):
             return self.numpy_name(e, str(found.value))
         return None
@@ -432,7 +448,7 @@ class Rewriter:
         return splice(self.source, *whole, inner) if inner else None
 
     def render_Call(self, e: ast.Call) -> str | None:
-        from .calls import render_call
+        from .rewriting_calls import render_call
 
         return render_call(self, e)
 
@@ -452,7 +468,7 @@ class Rewriter:
 
     # Findings.
 
-    def refuse(self, kind: str, node: ast.AST, message: str, hint: str = "", severity: str | None = None) -> None:
+    def refuse(self, kind: str, node: ast.AST, message: str, hint: str = "", severity: str = "error") -> None:
         line, end_line = node.lineno, node.end_lineno  # type: ignore[attr-defined]
         self.findings.append(make_finding(
             kind, path=self.path, line=line, column=self.source.column(line, node.col_offset),  # type: ignore[attr-defined]
@@ -464,13 +480,13 @@ class Rewriter:
         if name.startswith("numpy.random."):
             self.refuse("random", node, f"`{shown}` draws random numbers: a graph would draw others", "pass the noise in as an input")
         elif refusal is not None:
-            self.refuse(refusal.finding, node, f"`{shown}`: {refusal.reason}", refusal.hint, "error")
+            self.refuse(refusal.finding, node, f"`{shown}`: {refusal.reason}", refusal.hint)
         else:
-            self.refuse("unmapped-function", node, f"`{shown}` has no torch rule", "compute it from functions that have one, or split the node around it", "error")
+            self.refuse("unmapped-function", node, f"`{shown}` has no torch rule", "compute it from functions that have one, or split the node around it")
 
     def _writes(self, n: ast.AST) -> bool:
         if isinstance(n, ast.AugAssign):
-            return self.fact(n.target).may_be_tensor
+            return self.fact(n.target).may_be_tensor and self.fact(n.target).kind != "scalar"
         if isinstance(n, (ast.Subscript, ast.Attribute)) and isinstance(n.ctx, (ast.Store, ast.Del)):
             return self.fact(n.value).may_be_tensor
         if isinstance(n, ast.Call):
@@ -489,7 +505,7 @@ class Rewriter:
                 return True
             # A function that is not NumPy's may write into what it is given.
             if callee.kind in ("function", "unknown") and not (isinstance(n.func, ast.Attribute) and rule is not None):
-                return any(self.fact(a).may_be_tensor for a in n.args)
+                return not self.is_pure(n.func) and any(self.fact(a).may_be_tensor for a in n.args)
         return False
 
     def _flips(self, n: ast.AST) -> bool:
@@ -501,6 +517,20 @@ class Rewriter:
             named = str(callee.value).rpartition(".")[2] if callee.kind == "name" else ""
             return named in ("flip", "fliplr", "flipud", "rot90") or (callee.kind in ("function", "unknown") and self._writes(n))
         return False
+
+
+def _filled_names(node: ast.AST) -> set[str]:
+    """The names whose arrays are written into after they are made: by index, as `out=`, by a copy or a fill."""
+    found: set[str] = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name):
+            found.add(n.value.id)
+        elif isinstance(n, ast.Call):
+            outs = [k.value for k in n.keywords if k.arg == "out"] + n.args
+            found |= {o.id for o in outs if isinstance(o, ast.Name)}
+            if isinstance(n.func, ast.Attribute) and n.func.attr in ("fill", "put") and isinstance(n.func.value, ast.Name):
+                found.add(n.func.value.id)
+    return found
 
 
 def _same_expression(text: str, node: ast.expr) -> bool:

@@ -135,21 +135,20 @@ def of_constant(value: Any) -> Value:
 
 # What is declared.
 
-_SPEC = re.compile(r"\s*(?P<dtype>[a-z]+[0-9]*)\s*(?:\[(?P<dims>[^\]]*)\])?")
 _JAXTYPING = {"Float": None, "Int": None, "UInt": None, "Inexact": None, "Num": None, "Shaped": None, "Bool": "bool", "Complex": None}
 
 
 def of_spec(text: str) -> Value:
-    """A spec such as "float32[batch, 7]": the dtype before the dimensions. Without brackets, a Python scalar."""
-    match = _SPEC.match(text)
-    if match is None:
-        return array(True)
-    dims = match["dims"]
-    if dims is None:
-        return Value("number", dtype=match["dtype"] if match["dtype"] in ("int", "float", "bool", "complex") else None)
-    dtype = match["dtype"] if re.search(r"\d$|^bool$", match["dtype"]) else None
-    parts = [d.strip() for d in dims.split(",") if d.strip()]
-    return array(True, None if any(p.startswith(("...", "*")) for p in parts) else len(parts), dtype)
+    """A spec such as "float32[batch, 7]" (pipeline/spec.py has the forms). One that cannot be read declares nothing."""
+    from ..pipeline.spec import ScalarSpec, SpecError, parse
+
+    try:
+        spec = parse(text)
+    except SpecError:
+        return replace(array(True), assumed=True)
+    if isinstance(spec, ScalarSpec):
+        return TEXT if spec.kind == "str" else Value("number", dtype=spec.kind)
+    return array(True, spec.rank, spec.dtype)
 
 
 def of_annotation(node: ast.expr | None, names: Names) -> Value | None:

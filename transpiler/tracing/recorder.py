@@ -196,7 +196,7 @@ class Recorder(TorchFunctionMode):
             node = self.graph.create_node("call_function", func, args, kwargs)
         if self.current:
             node.meta["numpy"] = self.current
-        place = self.place
+        place = self.place if self.current else None
         if place is None:
             frame = user_frame()
             place = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name) if frame is not None else ("", 0, "")

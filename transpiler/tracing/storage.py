@@ -14,6 +14,8 @@ import torch
 from numpy.lib.stride_tricks import as_strided
 
 from ..rules._arrays import as_tensor, cast
+from ..rules._dtypes import WIDER
+from ..rules.indexing import on_bits
 from .errors import error
 
 
@@ -79,8 +81,7 @@ class Storage:
             return value if whole == tuple(value.shape) else torch.reshape(value, whole)
         lanes = self._lanes(value, view)
         places = torch.from_numpy(numpy.ascontiguousarray(self._positions(view)))
-        taken = torch.take(lanes, places)
-        return taken if view.dtype.itemsize != self.owner.dtype.itemsize or _native(view.dtype) == _native(self.owner.dtype) else self._refuse()
+        return on_bits(lambda t: torch.take(t, places), lanes) if lanes.dtype in WIDER else torch.take(lanes, places)
 
     def write(self, view: numpy.ndarray[Any, Any], new: torch.Tensor) -> None:
         """Let `new`, in the shape and dtype of the view, be its value. NumPy has written already."""
@@ -92,7 +93,8 @@ class Storage:
             return
         lanes = self._lanes(value, view)
         places = torch.from_numpy(numpy.ascontiguousarray(self._positions(view)).reshape(-1))
-        flat = torch.scatter(torch.flatten(lanes), 0, places, torch.flatten(cast(new, lanes.dtype)))
+        new = cast(new, lanes.dtype)
+        flat = on_bits(_scattered(places), lanes, new) if lanes.dtype in WIDER else _scattered(places)(lanes, new)
         back = torch.reshape(flat, tuple(lanes.shape))
         self.value = torch.view_as_complex(back) if lanes is not value else back
 
@@ -119,12 +121,9 @@ class Storage:
     def _refuse(self) -> Any:
         raise error(
             "aliasing",
-            f"a {self.owner.dtype} array is seen as {self._dtype_name()} of another size after a write",
+            f"the memory of a {self.owner.dtype} array is written to and read as another dtype",
             "copy the view: x.view(dtype).copy()",
         )
-
-    def _dtype_name(self) -> str:
-        return "numbers"
 
     def _positions(self, view: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
         """For each element of the view its flat C-order position in the storage's value (in numbers of the view's size)."""
@@ -146,6 +145,10 @@ class Storage:
                 as_strided(memory, owner.shape, steps)[...] = numpy.arange(owner.size).reshape(owner.shape)
             self._places = memory
         return self._places
+
+
+def _scattered(places: torch.Tensor) -> Any:
+    return lambda lanes, new: torch.scatter(torch.flatten(lanes), 0, places, torch.flatten(new))
 
 
 def _start(x: numpy.ndarray[Any, Any]) -> int:

@@ -57,9 +57,9 @@ def verify(
     given = inspect.signature(fn).bind_partial(*samples).arguments
     complete = bool(samples) and set(plan) <= set(given)
     with Progress(report.node, max_examples + 5) as progress:
-        work = Verification(
-            fn, plan, free_sizes(plan), given if complete else None, report, Tolerance(rtol, atol), seed, max_examples, shrink_seconds, progress
-        )
+        sample = given if complete else None
+        limits = (Tolerance(rtol, atol), seed, max_examples, shrink_seconds)
+        work = Verification(fn, plan, free_sizes(plan), sample, report, *limits, progress)
         if not work.choose_sample():
             return report
         if "trace" in ways:

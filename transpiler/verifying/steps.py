@@ -24,6 +24,7 @@ from .inputs import Plan, arguments, call_with, sample_arguments
 from .progress import Progress
 from .report import Report
 from .running import Outcome, run
+from .shrinking import plainer
 
 ATTEMPTS = 8
 """How many generated samples are tried where NumPy raises on them."""
@@ -66,7 +67,8 @@ class Verification:
 
     def find(self, name: str, message: str, hint: str = "", severity: str | None = None) -> None:
         """A finding about the node as a whole."""
-        self.add([make_finding(name, path=self.report.path, line=self.report.line, column=1, message=message, hint=hint, severity=severity)])
+        place = {"path": self.report.path, "line": self.report.line, "column": 1}
+        self.add([make_finding(name, message=message, hint=hint, severity=severity, **place)])  # type: ignore[arg-type]
 
     def add(self, findings: list[Finding]) -> None:
         self.report.findings += [finding for finding in findings if finding not in self.report.findings]
@@ -157,10 +159,10 @@ class Verification:
 
     def retrace(self) -> None:
         """A second trace, on other values, must give the same graph: what differs is a value that leaked."""
-        from ..tracing.compare import compare_graphs
-
         if "trace" not in self.forms:
             return
+        from ..tracing.compare import compare_graphs
+
         with self.timed("retrace"):
             for sample in self.samples(100):
                 graph, error = self.traced(sample)
@@ -177,10 +179,10 @@ class Verification:
 
     def vary_sizes(self) -> None:
         """A trace on another size of each free dimension must give the same graph."""
-        from ..tracing.compare import compare_graphs
-
         if "trace" not in self.forms:
             return
+        from ..tracing.compare import compare_graphs
+
         with self.timed("sizes"):
             for name, size in self.sizes.items():
                 other = size + 1
@@ -200,10 +202,9 @@ class Verification:
     # The three against each other
 
     def inputs(self) -> st.SearchStrategy[dict[str, Any]]:
-        """Arguments for every size of the free dimensions that are not specialised on."""
+        """Arguments for every size of the free dimensions that are not specialised on; Hypothesis shrinks to the first."""
         sizes = {
-            name: st.just(size) if name in self.fixed else st.sampled_from((size, *[n for n in (1, 2, 3, 4, 5, 0) if n != size]))
-            for name, size in self.sizes.items()
+            name: st.just(size) if name in self.fixed else st.sampled_from((1, 2, 3, 4, 5, size, 0)) for name, size in self.sizes.items()
         }
         return st.fixed_dictionaries(sizes).flatmap(lambda drawn: arguments(self.plan, drawn))
 
@@ -244,18 +245,18 @@ class _Search:
             suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink),
         )
-        try:
+        # NoSuchExample: nothing found. Flaky: shrinking was cut short, and `found` holds the smallest so far
+        with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
             hypothesis.find(work.inputs(), self.differs, settings=chosen, random=random.Random(work.seed))
-        except hypothesis.errors.NoSuchExample:
-            pass
-        except hypothesis.errors.Flaky:
-            pass  # shrinking was cut short: `found` holds the smallest so far
+        if self.found is not None:
+            self.deadline = float("inf")
+            plainer(self.found[1], work.plan, self.differs, work.shrink_seconds)
 
-    def differs(self, args: dict[str, Any]) -> bool:
+    def differs(self, args: Mapping[str, Any]) -> bool:
         """The condition that Hypothesis looks for."""
         if time.perf_counter() > self.deadline:
             return False
-        before = copy.deepcopy(args)
+        before = copy.deepcopy(dict(args))
         outcome = self.compare(args)
         if outcome is None:
             return False

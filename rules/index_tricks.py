@@ -1,0 +1,327 @@
+"""Indices and grids: `r_`, `mgrid`, `ix_`, `tril_indices`, `unravel_index`, and loops over positions (`ndenumerate`, `nditer`).
+
+Most are constants: they depend on Python numbers alone and are made by NumPy itself.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import torch
+
+from ._arrays import as_tensor, cast, demand, dtype_of, is_weak, zero_d_array
+from ._dtypes import promote, to_numpy
+from ._table import Refused, Rule, register, rule
+
+
+def _constants(found: Any) -> Any:
+    """Arrays that NumPy made as tensors, in tuples and alone."""
+    return tuple(map(as_tensor, found)) if isinstance(found, tuple) else as_tensor(found)
+
+
+@rule("numpy.diag_indices", kind="indices", examples=("np.diag_indices(3)", "np.diag_indices(2, ndim=3)"))
+def diag_indices(n, ndim=2):
+    return _constants(numpy.diag_indices(operator.index(n), operator.index(ndim)))
+
+
+@rule("numpy.diag_indices_from", kind="indices", examples=("np.diag_indices_from(q)",))
+def diag_indices_from(arr):
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return _constants(numpy.diag_indices(arr.shape[0], arr.ndim))
+
+
+@rule("numpy.tril_indices", kind="indices", examples=("np.tril_indices(3)", "np.tril_indices(3, -1, 4)"))
+def tril_indices(n, k=0, m=None):
+    return _constants(numpy.tril_indices(n, k, m))
+
+
+@rule("numpy.triu_indices", kind="indices", examples=("np.triu_indices(3)", "np.triu_indices(3, 1, 4)"))
+def triu_indices(n, k=0, m=None):
+    return _constants(numpy.triu_indices(n, k, m))
+
+
+@rule("numpy.tril_indices_from", kind="indices", examples=("np.tril_indices_from(m)", "np.tril_indices_from(m, k=1)"))
+def tril_indices_from(arr, k=0):
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return _constants(numpy.tril_indices(arr.shape[-2], k=k, m=arr.shape[-1]))
+
+
+@rule("numpy.triu_indices_from", kind="indices", examples=("np.triu_indices_from(m)", "np.triu_indices_from(m, k=1)"))
+def triu_indices_from(arr, k=0):
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return _constants(numpy.triu_indices(arr.shape[-2], k=k, m=arr.shape[-1]))
+
+
+@rule("numpy.mask_indices", kind="indices")
+def mask_indices(n, mask_func, k=0):
+    """Where `mask_func(ones((n, n)), k)` is not zero."""
+    kept = as_tensor(mask_func(torch.ones((n, n), dtype=torch.int64), k))
+    return torch.nonzero(cast(kept, torch.bool), as_tuple=True)
+
+
+@rule("numpy.ix_", kind="indices", examples=("np.ix_([0, 1], [True, False])", "np.ix_(v)", "np.ix_(i, i)"))
+def ix_(*args):
+    """An open grid: each sequence along an axis of its own. A mask stands for the positions where it is true."""
+    grid = []
+    for axis, sequence in enumerate(args):
+        empty = not isinstance(sequence, (torch.Tensor, numpy.ndarray)) and len(sequence) == 0
+        line = as_tensor(sequence, torch.int64 if empty else None)
+        if line.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if line.dtype == torch.bool:
+            (line,) = torch.nonzero(line, as_tuple=True)
+        grid.append(line[tuple(slice(None) if d == axis else None for d in range(len(args)))])
+    return tuple(grid)
+
+
+@rule("numpy.unravel_index", kind="indices", examples=("np.unravel_index([5, 3], (2, 3))", "np.unravel_index(4, (2, 3), order='F')"))
+def unravel_index(indices, shape, order="C"):
+    """The position of each flat index in an array of `shape`, axis by axis."""
+    dims = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
+    if not isinstance(indices, torch.Tensor):
+        return _constants(numpy.unravel_index(indices, tuple(dims), order))
+    if indices.is_floating_point() or indices.is_complex() or indices.dtype == torch.bool:
+        raise TypeError("only int indices permitted")
+    left = cast(indices, torch.int64)
+    size = int(numpy.prod(dims, dtype=numpy.int64))
+    demand(torch.logical_and(left >= 0, left < size), ValueError(f"index is out of bounds for array with size {size}"))
+    found = []
+    for n in reversed(dims) if order == "C" else dims:
+        found.append(torch.remainder(left, n))
+        left = torch.div(left, n, rounding_mode="floor")
+    return tuple(reversed(found)) if order == "C" else tuple(found)
+
+
+@rule("numpy.ravel_multi_index", kind="indices", examples=(
+    "np.ravel_multi_index(([1, 0], [2, 1]), (2, 3))", "np.ravel_multi_index((i + 1, i + 1), (3, 4), order='F')", "np.ravel_multi_index(([9], [-9]), (2, 3), mode=('clip', 'wrap'))",
+))  # fmt: skip
+def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    """The flat index of each position in an array of shape `dims`. Raises ValueError for a position outside ("raise")."""
+    shape = [operator.index(n) for n in dims]
+    columns = list(torch.unbind(multi_index)) if isinstance(multi_index, torch.Tensor) else list(multi_index)
+    if len(columns) != len(shape):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(shape)}")
+    modes = [mode] * len(shape) if isinstance(mode, str) else list(mode)
+    strides = [1]
+    for n in shape[:0:-1] if order == "C" else shape[:-1]:
+        strides.append(strides[-1] * n)
+    strides = strides[::-1] if order == "C" else strides
+    total: Any = 0
+    for column, n, how, stride in zip(columns, shape, modes, strides, strict=True):
+        place = as_tensor(column)
+        if place.is_floating_point() or place.is_complex() or place.dtype == torch.bool:
+            raise TypeError("only int indices permitted")
+        place = cast(place, torch.int64)
+        if how == "raise":
+            demand(torch.logical_and(place >= 0, place < n), ValueError("invalid entry in coordinates array"))
+        place = torch.clamp(place, 0, n - 1) if how == "clip" else torch.remainder(place, n) if how == "wrap" else place
+        total = total + place * stride
+    return total
+
+
+# r_, c_, s_, mgrid, ogrid
+
+
+class Concatenator:
+    """`numpy.r_` and `numpy.c_`: slices are ranges (an imaginary step counts the points), the rest is concatenated."""
+
+    def __init__(self, axis: int, ndmin: int, trans1d: int, numpy_object: Any) -> None:
+        self.settings, self.numpy = (axis, ndmin, trans1d), numpy_object
+
+    def __getitem__(self, key: Any) -> torch.Tensor:
+        items = list(key) if isinstance(key, tuple) else [key]
+        if not any(_holds_tensor(item) for item in items):
+            return as_tensor(self.numpy[key])
+        axis, ndmin, trans1d = self.settings
+        if isinstance(items[0], str):
+            axis, ndmin, trans1d = self._directive(items.pop(0))
+        parts = [_range(item) if isinstance(item, slice) else item for item in items]
+        dtype = promote(*map(dtype_of, parts))
+        ready = [_at_least(_number_or_tensor(part, dtype), ndmin, trans1d) for part in parts]
+        if len({r.ndim for r in ready}) > 1:
+            raise ValueError("all the input array dimensions must match exactly")
+        return torch.cat(ready, dim=axis)
+
+    def _directive(self, text: str) -> tuple[int, int, int]:
+        if text in ("r", "c"):
+            raise Refused("numpy.r_ with 'r' or 'c' makes a matrix", "concatenate arrays", "unsupported-argument")
+        numbers = [int(n) for n in text.split(",")]
+        return tuple(numbers + list(self.settings[len(numbers) :]))  # type: ignore[return-value]
+
+
+def _holds_tensor(x: Any) -> bool:
+    if isinstance(x, slice):
+        return any(isinstance(b, torch.Tensor) for b in (x.start, x.stop, x.step))
+    return isinstance(x, torch.Tensor) or (isinstance(x, (list, tuple)) and any(map(_holds_tensor, x)))
+
+
+def _range(s: slice) -> torch.Tensor:
+    if _holds_tensor(s):
+        raise Refused("the bounds of a range in numpy.r_ are computed from the inputs", "use Python numbers", "data-dependent-shape")
+    return as_tensor(numpy.r_[s])
+
+
+def _number_or_tensor(part: Any, dtype: torch.dtype) -> torch.Tensor:
+    return as_tensor(numpy.asarray(part).astype(to_numpy(dtype))) if is_weak(part) else as_tensor(part, dtype)
+
+
+def _at_least(x: torch.Tensor, ndmin: int, trans1d: int) -> torch.Tensor:
+    """`x` with at least `ndmin` axes; its own start at `trans1d` among them (-1: at the end)."""
+    missing = ndmin - x.ndim
+    if missing <= 0:
+        return x
+    own = x.ndim
+    x = x[(*(None,) * missing, ...)]
+    if trans1d == -1 or own == 0:
+        return x
+    start = trans1d if trans1d >= 0 else trans1d + missing + 1
+    axes = list(range(ndmin))
+    return torch.permute(x, axes[:start] + axes[missing:] + axes[start:missing])
+
+
+class Slices:
+    """`numpy.s_` and `numpy.index_exp`: what stands in the brackets."""
+
+    def __init__(self, maketuple: bool) -> None:
+        self.maketuple = maketuple
+
+    def __getitem__(self, key: Any) -> Any:
+        return (key,) if self.maketuple and not isinstance(key, tuple) else key
+
+
+class Grid:
+    """`numpy.mgrid` and `numpy.ogrid`: coordinates from slices, which are known when the graph is made."""
+
+    def __init__(self, numpy_object: Any) -> None:
+        self.numpy = numpy_object
+
+    def __getitem__(self, key: Any) -> Any:
+        if any(_holds_tensor(item) for item in (key if isinstance(key, tuple) else (key,))):
+            raise Refused("the bounds of a grid are computed from the inputs", "use Python numbers", "data-dependent-shape")
+        return _constants(self.numpy[key])
+
+
+def _trick(name: str, made: Any) -> None:
+    register(Rule((name,), made, made, "index-trick"))
+
+
+_trick("numpy.r_", Concatenator(0, 1, -1, numpy.r_))
+_trick("numpy.c_", Concatenator(-1, 2, 0, numpy.c_))
+_trick("numpy.s_", Slices(False))
+_trick("numpy.index_exp", Slices(True))
+_trick("numpy.mgrid", Grid(numpy.mgrid))
+_trick("numpy.ogrid", Grid(numpy.ogrid))
+
+
+# Loops
+
+
+@rule("numpy.ndindex", kind="iteration")
+def ndindex(*shape):
+    """All positions of an array of that shape, in C order: tuples of Python ints."""
+    return numpy.ndindex(*shape)
+
+
+@rule("numpy.ndenumerate", kind="iteration")
+def ndenumerate(arr):
+    """Pairs of a position and the element there, in C order."""
+    a = as_tensor(arr)
+    return ((position, torch.clone(a[position])) for position in numpy.ndindex(*a.shape))
+
+
+@rule("numpy.nditer", kind="iteration")
+def nditer(op, flags=None, op_flags=None, op_dtypes=None, order="K", casting="safe", op_axes=None, itershape=None, buffersize=0):
+    """The elements of one array, one after the other, as NumPy lays them out in memory ("K") or in C order. Read only."""
+    if flags or op_dtypes or op_axes or itershape or isinstance(op, (list, tuple)) or op_flags not in (None, ["readonly"], [["readonly"]]):
+        raise Refused("numpy.nditer with flags, several operands or writing", "loop over numpy.ndindex(x.shape), or use whole arrays")
+    a = as_tensor(op)
+    if order == "F":
+        a = torch.permute(a, tuple(range(a.ndim))[::-1])
+    elif order in ("K", "A") and not a.is_contiguous():
+        a = torch.permute(a, sorted(range(a.ndim), key=lambda d: -a.stride(d)))
+    return _elements(a)
+
+
+def _elements(a: torch.Tensor) -> Iterator[torch.Tensor]:
+    return (zero_d_array(torch.clone(element)) for element in torch.unbind(a.reshape(-1)))
+
+
+@rule("numpy.apply_along_axis", kind="iteration")
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """`func1d` of every line along `axis`, whose results take the place of the axis. The first result's dtype is everyone's."""
+    a = as_tensor(arr)
+    axis = _axis(axis, a.ndim)
+    lines = torch.movedim(a, axis, -1)
+    outer = tuple(lines.shape[:-1])
+    if 0 in outer:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    results = [as_tensor(func1d(lines[place], *args, **kwargs)) for place in numpy.ndindex(*outer)]
+    first = results[0]
+    stacked = torch.stack([cast(r, first.dtype) for r in results]).reshape(outer + tuple(first.shape))
+    own = tuple(range(len(outer), stacked.ndim))
+    return torch.movedim(stacked, own, tuple(range(axis, axis + first.ndim)))
+
+
+@rule("numpy.apply_over_axes", kind="iteration")
+def apply_over_axes(func, a, axes):
+    """`func(a, axis)` for one axis after the other; axes that it drops come back with size 1."""
+    value = as_tensor(a)
+    ndim = value.ndim
+    for axis in (axes,) if isinstance(axes, int) else tuple(axes):
+        axis = axis + ndim if axis < 0 else axis
+        result = as_tensor(func(value, axis))
+        if result.ndim != value.ndim:
+            result = torch.unsqueeze(result, axis)
+            if result.ndim != value.ndim:
+                raise ValueError("function is not returning an array of the correct shape")
+        value = result
+    return value
+
+
+@rule("numpy.vectorize", kind="iteration")
+def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
+    """A function that calls `pyfunc` for every element of its broadcast arguments.
+
+    NumPy hands the elements over as Python numbers: here they are 0-d tensors of int64, float64 or complex128."""
+    if excluded or signature:
+        raise Refused("numpy.vectorize with excluded= or signature=", "write a loop, or use whole arrays")
+
+    def call(*args: Any) -> Any:
+        tensors = torch.broadcast_tensors(*(_python_like(as_tensor(arg)) for arg in args))
+        shape = tuple(tensors[0].shape)
+        if 0 in shape and otypes is None:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        results = [pyfunc(*row) for row in zip(*(torch.unbind(t.reshape(-1)) for t in tensors), strict=True)]
+        if results and isinstance(results[0], tuple):
+            return tuple(_collected([r[n] for r in results], shape, otypes, n) for n in range(len(results[0])))
+        return _collected(results, shape, otypes, 0)
+
+    return call
+
+
+def _python_like(x: torch.Tensor) -> torch.Tensor:
+    """The dtype that Python would compute an element in."""
+    if x.dtype == torch.bool:
+        raise Refused("numpy.vectorize over bools", "cast to int first, or use whole arrays", "unsupported-dtype")
+    return cast(x, torch.complex128 if x.is_complex() else torch.float64 if x.is_floating_point() else torch.int64)
+
+
+def _collected(results: list[Any], shape: tuple[int, ...], otypes: Any, n: int) -> torch.Tensor:
+    dtype = as_tensor(results[0]).dtype if otypes is None else as_tensor(numpy.empty(0, otypes[n])).dtype
+    made = torch.stack([as_tensor(r, dtype) for r in results]) if results else torch.zeros(0, dtype=dtype)
+    return zero_d_array(made.reshape(shape))
+
+
+def _axis(axis: Any, ndim: int) -> int:
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise numpy.exceptions.AxisError(axis, ndim)
+    return axis % ndim

@@ -1,0 +1,269 @@
+"""NumPy's nan functions: the reductions and order statistics of what is not NaN.
+
+For integers and bools each is the plain function. Where torch has the function it is called; elsewhere NaN is replaced by what
+does not count, as NumPy does it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from ._arrays import as_tensor, cast, demand
+from ._dtypes import inexact, to_torch
+from ._table import rule
+from .arithmetic import fmax, fmin
+from .reductions import (
+    argmax,
+    argmin,
+    axes_of,
+    complex_position,
+    count_of,
+    cumprod,
+    cumsum,
+    masked,
+    max,
+    mean,
+    merged,
+    min,
+    over_axes,
+    prod,
+    restored,
+    sum,
+    var,
+)
+from .statistics import axes_tuple, median, midpoint, quantiles, ready, sorted_last
+
+
+def has_nan(a):
+    """True for dtypes that can hold NaN."""
+    return a.is_floating_point() or a.is_complex()
+
+
+def replaced(a, value):
+    """`a` with `value` for NaN."""
+    return torch.where(torch.isnan(a), value, a) if has_nan(a) else a
+
+
+@rule(
+    "numpy.nansum",
+    kind="reduction",
+    examples=("np.nansum(f)", "np.nansum(a)", "np.nansum(f, axis=-1, keepdims=True)", "np.nansum(z, axis=0)"),
+)
+@over_axes()
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """NaN counts as 0."""
+    if dtype is None and initial is None and where is True and axis != () and a.is_floating_point():
+        return torch.nansum(a, dim=axis, keepdim=keepdims)
+    return sum(replaced(a, 0), axis, dtype, None, keepdims, initial, where)
+
+
+@rule("numpy.nanprod", kind="reduction", examples=("np.nanprod(f)", "np.nanprod(a)", "np.nanprod(f, axis=-1, keepdims=True)"))
+@over_axes()
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """NaN counts as 1."""
+    return prod(replaced(a, 1), axis, dtype, None, keepdims, initial, where)
+
+
+@rule("numpy.nancumsum", kind="reduction", examples=("np.nancumsum(f)", "np.nancumsum(a)", "np.nancumsum(f, axis=-1)"))
+def nancumsum(a, axis=None, dtype=None, out=None):
+    """NaN counts as 0."""
+    return cumsum(replaced(as_tensor(a), 0), axis, dtype)
+
+
+@rule("numpy.nancumprod", kind="reduction", examples=("np.nancumprod(f)", "np.nancumprod(a)", "np.nancumprod(f, axis=-1)"))
+def nancumprod(a, axis=None, dtype=None, out=None):
+    """NaN counts as 1."""
+    return cumprod(replaced(as_tensor(a), 1), axis, dtype)
+
+
+@rule(
+    "numpy.nanmean",
+    kind="reduction",
+    examples=("np.nanmean(f)", "np.nanmean(a)", "np.nanmean(f, axis=-1, keepdims=True)", "np.nanmean(f, axis=0, where=k)"),
+)
+@over_axes(scalar_axis=False)
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """The mean of what is not NaN; NaN where nothing is left."""
+    if dtype is None and where is True and axis != () and a.is_floating_point():
+        return torch.nanmean(a, dim=axis, keepdim=keepdims)
+    if not has_nan(a):
+        return mean(a, axis, dtype, None, keepdims, where=where)
+    _demand_inexact(dtype)
+    total = sum(replaced(a, 0), axis, dtype, None, keepdims, where=where)
+    return torch.div(total, _counted(a, axis, keepdims, where))
+
+
+def _demand_inexact(dtype):
+    if dtype is not None and inexact(to_torch(dtype)) != to_torch(dtype):
+        raise TypeError("If a is inexact, then dtype must be inexact")
+
+
+def _counted(a, axis, keepdims, where):
+    """How many elements are not NaN (and let through by the mask)."""
+    return torch.sum(masked(torch.logical_not(torch.isnan(a)), where, False), dim=axis, keepdim=keepdims)
+
+
+@rule(
+    "numpy.nanvar",
+    kind="reduction",
+    examples=("np.nanvar(f)", "np.nanvar(a)", "np.nanvar(f, axis=-1, ddof=1)", "np.nanvar(f, axis=0, keepdims=True)"),
+)
+@over_axes(scalar_axis=False)
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    """The variance of what is not NaN; NaN where `ddof` or fewer are left."""
+    if not has_nan(a):
+        return var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    _demand_inexact(dtype)
+    if correction is not None and ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    centre = mean
+    if centre is None:
+        total = sum(replaced(a, 0), axis, dtype, None, True, where=where)
+        centre = torch.div(total, _counted(a, axis, True, where))
+    deviation = torch.where(torch.isnan(a), 0, cast(torch.sub(a, as_tensor(centre)), a.dtype))
+    square = torch.real(torch.mul(deviation, torch.conj(deviation))) if a.is_complex() else torch.mul(deviation, deviation)
+    total = sum(square, axis, dtype, None, keepdims, where=where)
+    freedom = _counted(a, axis, keepdims, where) - (ddof if correction is None else correction)
+    return torch.where(torch.le(freedom, 0), math.nan, cast(torch.div(total, freedom), total.dtype))
+
+
+@rule(
+    "numpy.nanstd",
+    kind="reduction",
+    examples=("np.nanstd(f)", "np.nanstd(a)", "np.nanstd(f, axis=-1, ddof=1)", "np.nanstd(f, axis=0, keepdims=True)"),
+)
+@over_axes(scalar_axis=False)
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    """The root of `nanvar`."""
+    variance = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return cast(torch.sqrt(cast(variance, inexact(variance.dtype))), variance.dtype)
+
+
+@rule(
+    "numpy.nanmax",
+    kind="reduction",
+    examples=("np.nanmax(f)", "np.nanmax(x)", "np.nanmax(f, axis=-1, keepdims=True)", "np.nanmax(z, axis=0)"),
+)
+@over_axes(empty="zero-size array to reduction operation fmax which has no identity")
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    """NaN only where there is nothing else."""
+    return _nan_extremum(max, fmax, a, axis, keepdims, initial, where)
+
+
+@rule(
+    "numpy.nanmin",
+    kind="reduction",
+    examples=("np.nanmin(f)", "np.nanmin(x)", "np.nanmin(f, axis=-1, keepdims=True)", "np.nanmin(z, axis=0)"),
+)
+@over_axes(empty="zero-size array to reduction operation fmin which has no identity")
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    """NaN only where there is nothing else."""
+    return _nan_extremum(min, fmin, a, axis, keepdims, initial, where)
+
+
+def _nan_extremum(reduce, choose, a, axis, keepdims, initial, where):
+    """`numpy.fmax.reduce` and `numpy.fmin.reduce`, which skip NaN."""
+    if not has_nan(a) or (initial is not None and _reduced_size(a, axis) == 0):
+        return reduce(a, axis, None, keepdims, initial, where)
+    if initial is None and where is not True:
+        raise ValueError(
+            f"reduction operation '{choose.__name__}' does not have an identity, so to use a where mask one has to specify 'initial'"
+        )
+    start = None if initial is None else cast(as_tensor(initial), a.dtype)
+    a = masked(a, where, start)
+    if a.is_complex():
+        axes = axes_of(axis, a.ndim)
+        flat = merged(a, axes)
+        position = complex_position(flat, choose is fmax, skip_nan=True)
+        found = restored(torch.squeeze(torch.gather(flat, -1, torch.unsqueeze(position, -1)), -1), axes, keepdims)
+    else:
+        worst = -math.inf if choose is fmax else math.inf
+        found = reduce(replaced(a, worst), axis, None, keepdims)
+        nothing = torch.all(torch.isnan(a), dim=axis, keepdim=keepdims)
+        found = torch.where(nothing, math.nan, found)
+    return found if start is None else choose(found, start)
+
+
+def _reduced_size(a, axis):
+    return count_of(a, axis, False, True)
+
+
+@rule(
+    "numpy.nanargmax", kind="reduction", examples=("np.nanargmax(f)", "np.nanargmax(x, axis=-1)", "np.nanargmax(f, axis=0, keepdims=True)")
+)
+def nanargmax(a, axis=None, out=None, *, keepdims=False):
+    """The first of equals, NaN counted as the smallest. Raises ValueError where there is only NaN."""
+    return _nan_position(argmax, -math.inf, as_tensor(a), axis, keepdims)
+
+
+@rule(
+    "numpy.nanargmin", kind="reduction", examples=("np.nanargmin(f)", "np.nanargmin(x, axis=-1)", "np.nanargmin(f, axis=0, keepdims=True)")
+)
+def nanargmin(a, axis=None, out=None, *, keepdims=False):
+    """The first of equals, NaN counted as the largest. Raises ValueError where there is only NaN."""
+    return _nan_position(argmin, math.inf, as_tensor(a), axis, keepdims)
+
+
+def _nan_position(find, worst, a, axis, keepdims):
+    found = find(replaced(a, worst), axis, keepdims=keepdims)
+    if has_nan(a):
+        demand(torch.logical_not(torch.all(torch.isnan(a), dim=axis)), ValueError("All-NaN slice encountered"))
+    return found
+
+
+@rule(
+    "numpy.nanmedian",
+    kind="reduction",
+    examples=("np.nanmedian(f)", "np.nanmedian(x)", "np.nanmedian(f, axis=-1, keepdims=True)", "np.nanmedian(m, axis=(0, 1))"),
+)
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The median of what is not NaN; NaN where nothing is left. `a` is never written to."""
+    a = as_tensor(a)
+    if a.numel() == 0:
+        return nanmean(a, axis, keepdims=keepdims)
+    if not has_nan(a):
+        return median(a, axis, keepdims=keepdims)
+    axes = axes_tuple(axis, a)
+    ordered = sorted_last(merged(a, axes))
+    count = torch.sum(torch.logical_not(torch.isnan(ordered)), dim=-1, keepdim=True)
+    below = torch.gather(ordered, -1, torch.clamp(torch.div(count - 1, 2, rounding_mode="floor"), min=0))
+    above = torch.gather(ordered, -1, torch.clamp(torch.div(count, 2, rounding_mode="floor"), max=ordered.shape[-1] - 1))
+    odd = torch.eq(torch.remainder(count, 2), 1)
+    middle = torch.squeeze(torch.where(odd, below, midpoint(below, above)), -1)
+    return restored(middle, axes, keepdims)
+
+
+@rule(
+    "numpy.nanquantile",
+    kind="reduction",
+    examples=(
+        "np.nanquantile(f, 0.3)",
+        "np.nanquantile(f, [0.0, 0.5], axis=-1)",
+        "np.nanquantile(f, 0.5, axis=0, keepdims=True, method='hazen')",
+    ),
+)
+def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """The quantiles of what is not NaN; NaN where nothing is left."""
+    return _nan_quantiles(
+        *ready(a, q, 1, "Quantiles must be in the range [0, 1]"), axis, method, keepdims, weights, type(q) in (int, float)
+    )
+
+
+@rule(
+    "numpy.nanpercentile",
+    kind="reduction",
+    examples=("np.nanpercentile(f, 30)", "np.nanpercentile(f, [0, 50], axis=-1)", "np.nanpercentile(f, 50, axis=0, keepdims=True)"),
+)
+def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """`nanquantile` with `q` in percent."""
+    return _nan_quantiles(
+        *ready(a, q, 100, "Percentiles must be in the range [0, 100]"), axis, method, keepdims, weights, type(q) in (int, float)
+    )
+
+
+def _nan_quantiles(a, q, axis, method, keepdims, weights, weak):
+    if a.numel() == 0:
+        return nanmean(a, axis, keepdims=keepdims)
+    return quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=True)

@@ -1,0 +1,364 @@
+"""Choosing elements: `where`, `take`, `put`, `choose`, `select`, `piecewise` and their kin."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy
+import torch
+
+from ._arrays import as_tensor, cast, demand, dtype_of, is_weak, result_type, zero_d_array
+from ._dtypes import WIDER, can_cast, promote, to_numpy
+from ._table import rule
+from .indexing import FlatView, assigned, filled, getitem, incoming_value, on_bits, picked
+
+
+@rule("numpy.where", kind="selection", examples=(
+    "np.where(k, x, y)", "np.where(x > 0, x, 0)", "np.where(x, x, 0.5)", "np.where(k)", "np.where(a, b, True)", "np.where(k, f, 1)",
+))  # fmt: skip
+def where(condition, x=None, y=None, /):
+    """`x` where the condition is true, else `y`; with the condition alone, the positions where it is true."""
+    if isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor) and x.dtype == y.dtype and _is_mask(condition):
+        return torch.where(condition, x, y)
+    if isinstance(x, torch.Tensor) and _is_mask(condition) and _same_kind(y, x.dtype):
+        return torch.where(condition, x, y)
+    if isinstance(y, torch.Tensor) and _is_mask(condition) and _same_kind(x, y.dtype):
+        return torch.where(condition, x, y)
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    dtype = result_type(x, y)
+    mask = as_tensor(condition, torch.bool)
+    return zero_d_array(torch.where(mask, _in_dtype(x, dtype, mask.device), _in_dtype(y, dtype, mask.device)))
+
+
+def _is_mask(condition: Any) -> bool:
+    return isinstance(condition, torch.Tensor) and condition.dtype == torch.bool and condition.ndim > 0
+
+
+def _same_kind(number: Any, dtype: torch.dtype) -> bool:
+    """True for a Python number that torch turns into `dtype` without a loss, so that it can stand in the call."""
+    if not is_weak(number) or dtype in WIDER or dtype == torch.bool:
+        return False
+    if isinstance(number, int):
+        return abs(number) < 2**11 if dtype.is_floating_point or dtype.is_complex else torch.iinfo(dtype).min <= number <= torch.iinfo(dtype).max
+    return dtype.is_floating_point if isinstance(number, float) else False
+
+
+def _in_dtype(x: Any, dtype: torch.dtype, device: Any = None) -> torch.Tensor:
+    """An operand in the common dtype. A Python int that does not fit wraps, as `astype` makes it."""
+    if isinstance(x, torch.Tensor):
+        return cast(x, dtype)
+    if is_weak(x):
+        return as_tensor(numpy.asarray(x).astype(to_numpy(dtype))).to(device)
+    return as_tensor(x, dtype).to(device)
+
+
+@rule("numpy.nonzero", "numpy.ndarray.nonzero", kind="selection", examples=("np.nonzero(x)", "np.nonzero(k)"))
+def nonzero(a):
+    """The positions of what is not zero (NaN is not): one int64 array for each axis."""
+    truth = as_tensor(a, torch.bool)
+    if truth.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    return torch.nonzero(truth, as_tuple=True)
+
+
+@rule("numpy.argwhere", kind="selection", examples=("np.argwhere(a)",))
+def argwhere(a):
+    """The positions of what is not zero, one row each."""
+    return torch.nonzero(as_tensor(a, torch.bool))
+
+
+@rule("numpy.flatnonzero", kind="selection", examples=("np.flatnonzero(a)",))
+def flatnonzero(a):
+    return torch.nonzero(as_tensor(a, torch.bool).flatten(), as_tuple=True)[0]
+
+
+# take and put
+
+
+@rule("numpy.take", "numpy.ndarray.take", kind="selection", examples=(
+    "np.take(x, i)", "np.take(x, i, axis=0)", "np.take(x, 0, axis=-1)", "np.take(x, [[0, 5]], mode='clip')", "np.take(x, [9, -9], axis=0, mode='wrap')",
+))  # fmt: skip
+def take(a, indices, axis=None, out=None, mode="raise"):
+    """`a[..., indices, ...]` along `axis`; the elements of the flattened array without one. Always a copy."""
+    a = as_tensor(a)
+    index = _index(indices, "same_kind")
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = axis_of(axis, max(a.ndim, 1))
+    return picked(a, _within(index, a.shape[axis], mode), axis)
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """The axis counted from 0. Raises AxisError where there is no such axis, TypeError for what is no integer."""
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise numpy.exceptions.AxisError(axis, ndim)
+    return axis % ndim
+
+
+def _index(indices: Any, casting: str) -> Any:
+    """Indices as an int64 tensor (or a constant array). Lists are converted whatever they hold, arrays where `casting` allows."""
+    if isinstance(indices, (list, tuple)):
+        try:
+            return numpy.asarray(indices, numpy.int64)
+        except (TypeError, ValueError, RuntimeError):
+            indices = as_tensor(indices)
+    if not isinstance(indices, torch.Tensor):
+        indices = numpy.asarray(indices)
+    source = dtype_of(indices) if isinstance(indices, torch.Tensor) else as_tensor(indices[()] if indices.ndim == 0 else indices).dtype
+    if not can_cast(source, torch.int64, casting):
+        raise TypeError(f"Cannot cast array data from {to_numpy(source)!r} to dtype('int64') according to the rule {casting!r}")
+    return cast(indices, torch.int64) if isinstance(indices, torch.Tensor) else indices.astype(numpy.int64)
+
+
+def _within(index: Any, size: int, mode: str) -> Any:
+    """The indices brought into range as `mode` says; "raise" leaves them to be checked."""
+    if mode == "raise":
+        return index
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    if size == 0:
+        if isinstance(index, torch.Tensor) and index.numel() == 0 or getattr(index, "size", 1) == 0:
+            return index
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    if isinstance(index, torch.Tensor):
+        return torch.clamp(index, 0, size - 1) if mode == "clip" else torch.remainder(index, size)
+    return numpy.clip(index, 0, size - 1) if mode == "clip" else index % size
+
+
+@rule("numpy.take_along_axis", kind="selection", examples=(
+    "np.take_along_axis(x, np.argsort(x, axis=-1, kind='stable'), axis=-1)", "np.take_along_axis(m, np.array([[0]]), axis=0)", "np.take_along_axis(v, np.array([0, -1]), 0)",
+))  # fmt: skip
+def take_along_axis(arr, indices, axis=-1):
+    """For each place of `indices`, the element of `arr` at that index along `axis`; the other axes broadcast."""
+    arr, indices, axis = _along(arr, indices, axis)
+    wrapped = torch.where(indices < 0, indices + arr.shape[axis], indices)
+    try:
+        if arr.dtype in WIDER:
+            return on_bits(lambda bits: torch.take_along_dim(bits, wrapped, axis), arr)
+        return torch.take_along_dim(arr, wrapped, axis)
+    except RuntimeError as error:
+        raise IndexError(str(error)) from None
+
+
+def _along(arr: Any, indices: Any, axis: Any) -> tuple[torch.Tensor, torch.Tensor, int]:
+    arr, indices = as_tensor(arr), as_tensor(indices)
+    if indices.is_floating_point() or indices.is_complex() or indices.dtype == torch.bool:
+        raise IndexError("`indices` must be an integer array")
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = arr.reshape(-1), 0
+    axis = axis_of(axis, arr.ndim)
+    if indices.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    return arr, cast(indices, torch.int64).to(arr.device), axis
+
+
+@rule("numpy.put_along_axis", kind="selection", writes="arr")
+def put_along_axis(arr, indices, values, axis):
+    """Write `values` where `take_along_axis` reads. Of an index given twice the last value stays."""
+    target, indices, axis = _along(arr, indices, axis)
+    key: list[Any] = []
+    for d, size in enumerate(target.shape):
+        shape = [-1 if e == d else 1 for e in range(target.ndim)]
+        key.append(indices if d == axis else numpy.arange(size).reshape(shape))
+    return assigned(target, tuple(key), values).reshape(arr.shape)
+
+
+@rule("numpy.put", "numpy.ndarray.put", kind="selection", writes="a")
+def put(a, ind, v, mode="raise"):
+    """Write into the flattened array. Values that run out start again; of an index given twice the last value stays."""
+    flat = a.reshape(-1)
+    index = _within(_index(ind, "safe"), flat.shape[0], mode).reshape(-1)
+    values = incoming_value(a, v).reshape(-1)
+    count = index.numel() if isinstance(index, torch.Tensor) else index.size
+    if values.numel() == 0 or count == 0:
+        return torch.clone(a)
+    if values.numel() == 1:
+        return assigned(flat, index, values.reshape(())).reshape(a.shape)
+    return assigned(flat, index, _cycled(values, count)).reshape(a.shape)
+
+
+def _cycled(values: torch.Tensor, count: int) -> torch.Tensor:
+    """The first `count` of the values said over and over."""
+    if values.numel() == count:
+        return values
+    return values[torch.tensor(numpy.arange(count) % values.numel(), device=values.device)]
+
+
+@rule("numpy.place", kind="selection", writes="arr")
+def place(arr, mask, vals):
+    """The n-th true place of the mask gets the n-th value; values that run out start again."""
+    truth = as_tensor(mask, torch.bool).reshape(-1)
+    if truth.numel() != arr.numel():
+        raise ValueError("place: mask and data must be the same size")
+    values = _safely(arr, vals).reshape(-1)
+    if values.numel() == 0:
+        demand(torch.logical_not(torch.any(truth)), ValueError("Cannot insert from an empty array!"))
+        return torch.clone(arr)
+    rank = torch.remainder(torch.clamp(torch.cumsum(truth, 0) - 1, min=0), values.numel())
+    return torch.where(truth, values[rank], arr.reshape(-1)).reshape(arr.shape)
+
+
+def _safely(target: torch.Tensor, values: Any) -> torch.Tensor:
+    """Values for `place` and `putmask`: arrays must be safe to cast, numbers and lists become what the target holds."""
+    if isinstance(values, torch.Tensor) and values.ndim and not can_cast(values.dtype, target.dtype, "safe"):
+        wanted = f"{to_numpy(values.dtype)!r} to {to_numpy(target.dtype)!r}"
+        raise TypeError(f"Cannot cast array data from {wanted} according to the rule 'safe'")
+    return incoming_value(target, values)
+
+
+@rule("numpy.putmask", kind="selection", writes="a")
+def putmask(a, /, mask, values):
+    """Each true place gets the value at its own (flat) position in `values`; values that run out start again."""
+    truth = as_tensor(mask, torch.bool)
+    if truth.numel() != a.numel():
+        raise ValueError("putmask: mask and data must be the same size")
+    truth, ready = truth.reshape(a.shape), _safely(a, values)
+    if ready.shape == a.shape or ready.ndim == 0:
+        return torch.where(truth, ready, a)
+    if ready.numel() == 0:
+        return torch.clone(a)
+    return torch.where(truth, _cycled(ready.reshape(-1), a.numel()).reshape(a.shape), a)
+
+
+@rule("numpy.copyto", kind="selection", writes="dst")
+def copyto(dst, src, casting="same_kind", where=True):
+    """The values of `src`, broadcast, where the mask is true. Raises TypeError where `casting` does not allow it."""
+    source = promote(dst.dtype, dtype_of(src)) if is_weak(src) else dtype_of(src)
+    if not can_cast(source, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {to_numpy(source)!r} to {to_numpy(dst.dtype)!r} according to the rule {casting!r}")
+    values = filled(dst, incoming_value(dst, src))
+    if where is True:
+        return values
+    if isinstance(where, torch.Tensor) and where.dtype != torch.bool:
+        raise TypeError(f"Cannot cast array data from {to_numpy(where.dtype)!r} to dtype('bool') according to the rule 'safe'")
+    mask = as_tensor(where, torch.bool).to(dst.device)
+    if tuple(torch.broadcast_shapes(mask.shape, dst.shape)) != tuple(dst.shape):
+        raise ValueError(f"could not broadcast where mask from shape {tuple(mask.shape)} into shape {tuple(dst.shape)}")
+    return torch.where(mask, values, dst)
+
+
+@rule("numpy.fill_diagonal", kind="selection", writes="a")
+def fill_diagonal(a, val, wrap=False):
+    """The diagonal of a matrix (or a cube); values that run out start again. `wrap`: on again below, in tall matrices."""
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    step = a.shape[1] + 1 if a.ndim == 2 else 1 + sum(numpy.cumprod(a.shape[:-1]).tolist())
+    end = None if wrap or a.ndim > 2 else a.shape[1] * a.shape[1]
+    return FlatView(a).written(slice(None, end, step), val)
+
+
+@rule("numpy.ndarray.fill", kind="selection", writes="a")
+def fill(a, value):
+    """One scalar everywhere, cast to the array's dtype."""
+    ready = incoming_value(a, value)
+    if ready.ndim:
+        raise ValueError("setting an array element with a sequence.")
+    return filled(a, ready)
+
+
+# choose, select, piecewise
+
+
+@rule("numpy.choose", "numpy.ndarray.choose", kind="selection", examples=(
+    "np.choose(k, [x, y])", "np.choose([0, 1], [1, 2.5])", "np.choose(x > 0, (x, 0))", "np.choose([5, -1], [[1, 2], [3, 4]], mode='clip')",
+))  # fmt: skip
+def choose(a, choices, out=None, mode="raise"):
+    """At each place the element of the choice that `a` numbers; all broadcast. Raises ValueError for a number that is none."""
+    options = list(choices) if isinstance(choices, (list, tuple)) else list(torch.unbind(as_tensor(choices)))
+    number = as_tensor(_index(a, "safe"))
+    if not options:
+        raise ValueError("0-length sequence.")
+    dtype = result_type(*options)
+    number = as_tensor(_within(number, len(options), mode))
+    if mode == "raise":
+        demand(torch.logical_and(number >= 0, number < len(options)), ValueError("invalid entry in choice array"))
+    number, *tensors = torch.broadcast_tensors(number, *(_in_dtype(o, dtype, number.device) for o in options))
+    stacked = torch.stack(tensors)
+    if dtype in WIDER:
+        return on_bits(lambda bits: torch.gather(bits, 0, number.unsqueeze(0)).squeeze(0), stacked)
+    return torch.gather(stacked, 0, number.unsqueeze(0)).squeeze(0)
+
+
+@rule("numpy.select", kind="selection", examples=(
+    "np.select([x > 0, k], [x, y])", "np.select([k], [x], default=7)", "np.select([k, ~k], [1, 2.5])", "np.select([f > 1], [f], -1.5)",
+))  # fmt: skip
+def select(condlist, choicelist, default=0):
+    """At each place the choice of the first condition that is true there, or the default."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = [as_tensor(c) for c in condlist]
+    for n, condition in enumerate(conditions):
+        if condition.dtype != torch.bool:
+            raise TypeError(f"invalid entry {n} in condlist: should be boolean ndarray")
+    dtype = result_type(*choicelist, default)
+    result = _in_dtype(default, dtype, conditions[0].device)
+    for condition, choice in zip(reversed(conditions), reversed(list(choicelist)), strict=True):
+        result = torch.where(condition, _in_dtype(choice, dtype, condition.device), result)
+    return zero_d_array(result)
+
+
+@rule("numpy.piecewise", kind="selection", examples=("np.piecewise(x, [k], [1, 0])", "np.piecewise(f, [f < 0, f >= 0], [-1, 1])"))
+def piecewise(x, condlist, funclist, *args, **kw):
+    """Each function is called with the elements where its condition holds; of conditions that overlap the last counts.
+
+    A function that no element is for is not called, except while a graph is traced: other inputs may have such elements."""
+    x = as_tensor(x)
+    conditions = _conditions(x, condlist)
+    functions = list(funclist)
+    if len(functions) == len(conditions) + 1:
+        conditions.append(torch.logical_not(torch.stack(torch.broadcast_tensors(*conditions)).any(0)))
+    elif len(functions) != len(conditions):
+        raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected")
+    recording = bool(torch.overrides._get_current_function_mode_stack())
+    y = torch.zeros_like(x)
+    for condition, function in zip(conditions, functions, strict=True):
+        if not callable(function):
+            y = assigned(y, condition, function)
+            continue
+        chosen = getitem(x, condition)
+        if recording or chosen.numel():
+            y = assigned(y, condition, function(chosen, *args, **kw))
+    return zero_d_array(y)
+
+
+def _conditions(x: torch.Tensor, condlist: Any) -> list[torch.Tensor]:
+    """The conditions as masks; a single one may stand without a list around it."""
+    single = not isinstance(condlist, (list, tuple, torch.Tensor, numpy.ndarray)) or getattr(condlist, "ndim", 1) == 0
+    if not single and x.ndim:
+        first = condlist[0] if len(condlist) else None
+        single = not isinstance(first, (list, numpy.ndarray)) and not (isinstance(first, torch.Tensor) and first.ndim)
+    return [as_tensor(c, torch.bool).to(x.device) for c in ([condlist] if single else condlist)]
+
+
+@rule("numpy.compress", kind="selection", examples=("np.compress([1, 0], x)", "np.compress(np.array([True]), x, axis=0)", "np.compress(k.ravel(), x)"))
+def compress(condition, a, axis=None, out=None):
+    """The slices along `axis` at which the condition, one truth for each, holds. It may be shorter than the axis."""
+    truth = as_tensor(condition, torch.bool) if isinstance(condition, torch.Tensor) else numpy.asarray(condition).astype(bool)
+    if truth.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    found = torch.nonzero(truth, as_tuple=True)[0] if isinstance(truth, torch.Tensor) else numpy.flatnonzero(truth)
+    a = as_tensor(a)
+    return picked(a.reshape(-1), found, 0) if axis is None else picked(a, found, axis_of(axis, a.ndim))
+
+
+@rule("numpy.ndarray.compress", kind="selection")
+def _compress_method(a, condition, axis=None, out=None):
+    return compress(condition, a, axis)
+
+
+@rule("numpy.extract", kind="selection", examples=("np.extract(k, x)", "np.extract(x > 0, x)"))
+def extract(condition, arr):
+    """The elements of the flattened array at which the flattened condition is true."""
+    truth = as_tensor(condition, torch.bool).reshape(-1)
+    return picked(as_tensor(arr).reshape(-1), torch.nonzero(truth, as_tuple=True)[0], 0)

@@ -1,0 +1,387 @@
+"""Averages, order statistics and correlation.
+
+Quantiles follow NumPy's own steps rather than `torch.quantile`, which interpolates in the array's dtype, knows five of the
+methods, differs where there are infinities, and refuses large arrays. The formulas of the methods are those of
+R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50(4), 1996.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import torch
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from ._arrays import as_tensor, cast, demand, zero_d_array
+from ._dtypes import inexact, promote, to_torch
+from ._table import rule
+from .arithmetic import multiply, subtract
+from .reductions import mean, merged, restored, sum
+from .shape import bits
+
+
+def axes_tuple(axis, a):
+    """The axes of `axis` (an int, any sequence of ints, or None for all) as a sorted tuple counted from the front.
+
+    Raises ValueError, as NumPy does, where several or no axes are to be merged and nothing is left beside them."""
+    if axis is None:
+        return tuple(range(a.ndim))
+    axes = tuple(sorted(normalize_axis_tuple(axis, a.ndim)))
+    if len(axes) != 1 and math.prod(n for d, n in enumerate(a.shape) if d not in axes) == 0:
+        raise ValueError("cannot reshape array of size 0")
+    return axes
+
+
+# Averages.
+
+
+@rule(
+    "numpy.average",
+    kind="reduction",
+    examples=(
+        "np.average(x)",
+        "np.average(x, axis=-1, returned=True)",
+        "np.average(f, axis=0, weights=np.abs(g) + 1)",
+        "np.average(v, weights=np.arange(1, 1 + len(v)), keepdims=True)",
+    ),
+)
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """The mean, or the mean weighted with `weights` (of `a`'s shape, or of the shape of the averaged axes).
+
+    With `returned` also the sum of the weights. Raises ZeroDivisionError where that is zero."""
+    a = as_tensor(a)
+    axis = None if axis is None else normalize_axis_tuple(axis, a.ndim, "axis")
+    if weights is None:
+        result = mean(a, axis, keepdims=keepdims)
+        if result.numel() == 0:
+            raise ZeroDivisionError("division by zero")
+        total = torch.full((), a.numel() / result.numel(), dtype=result.dtype, device=a.device)
+    else:
+        w = fitting_weights(a, weights, axis)
+        dtype = promote(a.dtype, w.dtype) if a.is_floating_point() or a.is_complex() else promote(a.dtype, w.dtype, torch.float64)
+        total = sum(w, axis, dtype, keepdims=keepdims)
+        demand(torch.ne(total, 0), ZeroDivisionError("Weights sum to zero, can't be normalized"))
+        result = torch.div(sum(multiply(cast(a, dtype), cast(w, dtype)), axis, keepdims=keepdims), total)
+    return (result, torch.broadcast_to(total, result.shape).clone()) if returned else result
+
+
+def fitting_weights(a, weights, axis):
+    """`weights` with the rank of `a`: as they are, or laid along the axes in `axis` (a tuple or None)."""
+    w = as_tensor(weights)
+    if w.shape == a.shape:
+        return w
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if tuple(w.shape) != tuple(a.shape[d] for d in axis):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    order = sorted(range(len(axis)), key=lambda i: axis[i])
+    return torch.permute(w, order).reshape(tuple(n if d in axis else 1 for d, n in enumerate(a.shape)))
+
+
+# Order statistics.
+
+
+def sorted_last(a):
+    """`a` sorted along its last axis, NaN last; complex numbers by real, then imaginary part, those with NaN last."""
+    if not a.is_complex():
+        return torch.sort(a, dim=-1).values
+    for key in (torch.imag, torch.real):  # the second sort is stable, so it keeps the order of the first among equals
+        a = torch.gather(a, -1, torch.sort(key(a), dim=-1, stable=True).indices)
+    return a
+
+
+@rule(
+    "numpy.median",
+    kind="reduction",
+    examples=("np.median(x)", "np.median(x, axis=-1)", "np.median(f, axis=0, keepdims=True)", "np.median(m, axis=(0, 1))", "np.median(z)"),
+)
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The middle of the sorted elements, or the mean of the two middle ones; NaN where there is one.
+
+    Integers and bools in float64. `a` is never written to, whatever `overwrite_input`."""
+    a = as_tensor(a)
+    axes = axes_tuple(axis, a)
+    ordered = sorted_last(merged(a, axes))
+    n, dtype = ordered.shape[-1], inexact(a.dtype)
+    if n == 0:
+        return restored(torch.full(ordered.shape[:-1], math.nan, dtype=dtype, device=a.device), axes, keepdims)
+    middle = cast(torch.select(ordered, -1, n // 2), dtype)
+    if n % 2 == 0:
+        middle = midpoint(cast(torch.select(ordered, -1, n // 2 - 1), dtype), middle)
+    if a.is_floating_point() or a.is_complex():
+        last = torch.select(ordered, -1, n - 1)
+        middle = torch.where(torch.isnan(last), last, middle)
+    return restored(middle, axes, keepdims)
+
+
+def midpoint(low, high):
+    """The mean of two, computed as NumPy computes means: float16 in float32."""
+    work = torch.float32 if low.dtype == torch.float16 else low.dtype
+    return cast(torch.div(torch.add(cast(low, work), cast(high, work)), 2), low.dtype)
+
+
+@rule(
+    "numpy.quantile",
+    kind="reduction",
+    examples=(
+        "np.quantile(x, 0.3)",
+        "np.quantile(f, [0.0, 0.25, 1.0], axis=-1)",
+        "np.quantile(f, 0.5, axis=0, keepdims=True, method='hazen')",
+        "np.quantile(x, np.array([0.1, 0.9]), method='inverted_cdf')",
+        "np.quantile(f, 0.7, method='inverted_cdf', weights=np.abs(g) + 1)",
+    ),
+)
+def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """The quantiles `q` (in [0, 1]) of the elements along `axis`, by any of NumPy's methods; the axes of `q` come first.
+
+    A Python number `q` is weak: float32 stays float32. NaN where there is one. `a` is never written to."""
+    a, fractions = ready(a, q, 1, "Quantiles must be in the range [0, 1]")
+    return quantiles(a, fractions, axis, method, keepdims, weights, type(q) in (int, float))
+
+
+@rule(
+    "numpy.percentile",
+    kind="reduction",
+    examples=(
+        "np.percentile(x, 30)",
+        "np.percentile(f, [0, 25, 100], axis=-1)",
+        "np.percentile(f, 50, axis=0, keepdims=True, method='nearest')",
+        "np.percentile(x, [10.0, 60.0], method='median_unbiased')",
+    ),
+)
+def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """`quantile` with `q` in percent."""
+    a, fractions = ready(a, q, 100, "Percentiles must be in the range [0, 100]")
+    return quantiles(a, fractions, axis, method, keepdims, weights, type(q) in (int, float))
+
+
+def ready(a, q, whole, message):
+    """The array and the quantiles as tensors, `q` divided by `whole`. Raises TypeError for complex, ValueError for `q` out of range."""
+    a = as_tensor(a)
+    if a.is_complex():
+        raise TypeError("a must be an array of real numbers")
+    fractions = as_tensor(q)
+    if whole != 1:
+        fractions = torch.div(cast(fractions, inexact(fractions.dtype)), whole)
+    inside = torch.logical_and(torch.ge(fractions, 0), torch.le(fractions, 1))
+    if isinstance(q, torch.Tensor):
+        demand(inside, ValueError(message))
+    elif not numpy.all((numpy.asarray(q, dtype=float) >= 0) & (numpy.asarray(q, dtype=float) <= whole)):
+        raise ValueError(message)
+    if fractions.ndim > 2:
+        raise ValueError("q must be a scalar or 1d")
+    return a, fractions.to(a.device)
+
+
+def quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=False):
+    """What quantile, percentile and their nan twins share. `q` is a tensor in [0, 1], result `q.shape + rest of a`.
+
+    weak      `q` was a Python number: the result keeps the dtype of a floating `a`
+    skip_nan  each slice is the slice without its NaNs; nothing else left gives NaN"""
+    if method not in _METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {_METHODS.keys()}")
+    axes = axes_tuple(axis, a)
+    flat = merged(a, axes)
+    if weights is not None:
+        if method != "inverted_cdf":
+            raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+        w = fitting_weights(a, weights, None if axis is None else normalize_axis_tuple(axis, a.ndim, "axis"))
+        demand(torch.ge(w, 0), ValueError("Weights must be non-negative."))
+        found = _weighted(flat, merged(torch.broadcast_to(w, a.shape), axes), q, skip_nan)
+    else:
+        if flat.shape[-1] == 0 and q.numel() > 0:
+            raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+        found = _interpolated(sorted_last(flat), q, method, weak, skip_nan)
+    return restored(found, axes, keepdims, q.ndim)
+
+
+def _interpolated(ordered, q, method, weak, skip_nan):
+    """Quantiles of slices that are sorted along the last axis: between the two elements around a virtual index."""
+    n = ordered.shape[-1]
+    if skip_nan and ordered.is_floating_point():
+        n = torch.sum(torch.logical_not(torch.isnan(ordered)), dim=-1)
+    virtual_index, fraction = _METHODS[method]
+    if method != "linear" and not q.is_floating_point():
+        q = q.to(torch.float64)
+    index = virtual_index(n, q.reshape(tuple(q.shape) + (1,) * (ordered.ndim - 1)))
+    if fraction is None or not index.is_floating_point():
+        found = _taken(ordered, torch.clamp(index, max=n - 1), q)
+    else:
+        before = torch.floor(index)
+        after = before + 1
+        inside = torch.lt(index, n - 1)
+        before = torch.where(torch.lt(index, 0), 0, torch.where(inside, before, n - 1))
+        after = torch.where(torch.lt(index, 0), 0, torch.where(inside, after, n - 1))
+        gamma = fraction(index - before, index)
+        found = _between(_taken(ordered, before.to(torch.int64), q), _taken(ordered, after.to(torch.int64), q), gamma, weak)
+    if ordered.is_floating_point() and not skip_nan:
+        found = torch.where(torch.isnan(torch.select(ordered, -1, -1)), math.nan, found)
+    return found
+
+
+def _taken(ordered, index, q):
+    """The elements of each slice at its indices: `index` has the shape `q.shape + slices` (broadcast), so has the result."""
+    slices = tuple(ordered.shape[:-1])
+    positions = torch.broadcast_to(torch.clamp(index, min=0), tuple(q.shape) + slices).reshape((q.numel(), *slices))
+    found = torch.movedim(torch.gather(bits(ordered), -1, torch.movedim(positions, 0, -1)), -1, 0)
+    return found.reshape(tuple(q.shape) + slices).view(ordered.dtype)
+
+
+def _between(low, high, gamma, weak):
+    """Linear interpolation from the nearer end, in NumPy's dtypes: the difference in the array's own, where it may wrap."""
+    dtype = promote(low.dtype, float) if weak else promote(low.dtype, gamma.dtype)
+    difference = cast(subtract(high, low), dtype)
+    near_low = torch.add(cast(low, dtype), torch.mul(difference, cast(gamma, dtype)))
+    near_high = torch.sub(cast(high, dtype), torch.mul(difference, cast(1 - gamma, dtype)))
+    return torch.where(torch.ge(gamma, 0.5), near_high, near_low)
+
+
+def _weighted(flat, weights, q, skip_nan):
+    """Inverse of the weighted distribution function: the first element at which it reaches `q`."""
+    order = torch.sort(flat, dim=-1, stable=True).indices
+    ordered, w = sorted_last(flat), cast(torch.gather(weights, -1, order), torch.float64)
+    gone = torch.isnan(ordered) if ordered.is_floating_point() else torch.zeros_like(ordered, dtype=torch.bool)
+    if skip_nan:
+        w = torch.where(gone, 0, w)
+    cdf = torch.cumsum(w, dim=-1)
+    cdf = torch.div(cdf, torch.narrow(cdf, -1, cdf.shape[-1] - 1, 1))
+    known = torch.logical_not(torch.isnan(torch.select(cdf, -1, -1)))
+    empty = torch.all(gone, dim=-1) if skip_nan else torch.zeros_like(known)
+    demand(torch.logical_or(known, empty), ValueError("Weights included NaN, inf or were all zero."))
+    cdf = cast(cdf, q.dtype) if q.is_floating_point() else cdf
+    cdf = torch.where(torch.eq(cdf, 0), -1, cdf)  # so that q = 0 finds the first element with a weight
+    below = torch.lt(torch.unsqueeze(cdf, 0), q.reshape((q.numel(),) + (1,) * cdf.ndim))
+    index = torch.sum(below, dim=-1).reshape(tuple(q.shape) + tuple(flat.shape[:-1]))
+    found = _taken(ordered, torch.clamp(index, max=flat.shape[-1] - 1), q)
+    if not flat.is_floating_point():
+        return found
+    nan = empty if skip_nan else torch.select(gone, -1, -1)
+    return torch.where(nan, math.nan, found)
+
+
+def _integer(index, down):
+    """A whole index: `down(fraction, floor)` says where it is the floor, elsewhere the next; never below 0."""
+    floor = torch.floor(index)
+    return torch.clamp(torch.where(down(index - floor, floor), floor, floor + 1), min=0).to(torch.int64)
+
+
+def _hyndman_fan(alpha, beta):
+    return lambda n, q: n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+def _as_is(gamma, index):
+    return gamma
+
+
+# method: (virtual index of n elements and q, what becomes of the fraction; None where the index is whole)
+_METHODS = {
+    "inverted_cdf": (lambda n, q: _integer(n * q - 1, lambda gamma, floor: torch.eq(gamma, 0)), None),
+    "averaged_inverted_cdf": (lambda n, q: n * q - 1, lambda gamma, index: torch.where(torch.eq(gamma, 0), 0.5, torch.ones_like(gamma))),
+    "closest_observation": (
+        lambda n, q: _integer(
+            n * q - 1.5, lambda gamma, floor: torch.logical_and(torch.eq(gamma, 0), torch.eq(torch.remainder(floor, 2), 1))
+        ),
+        None,
+    ),
+    "interpolated_inverted_cdf": (_hyndman_fan(0, 1), _as_is),
+    "hazen": (_hyndman_fan(0.5, 0.5), _as_is),
+    "weibull": (_hyndman_fan(0, 0), _as_is),
+    "linear": (lambda n, q: (n - 1) * q, _as_is),
+    "median_unbiased": (_hyndman_fan(1 / 3.0, 1 / 3.0), _as_is),
+    "normal_unbiased": (_hyndman_fan(3 / 8.0, 3 / 8.0), _as_is),
+    "lower": (lambda n, q: torch.floor((n - 1) * q).to(torch.int64), None),
+    "higher": (lambda n, q: torch.ceil((n - 1) * q).to(torch.int64), None),
+    "midpoint": (
+        lambda n, q: 0.5 * (torch.floor((n - 1) * q) + torch.ceil((n - 1) * q)),
+        lambda gamma, index: torch.where(torch.eq(torch.remainder(index, 1), 0), 0.0, torch.full_like(gamma, 0.5)),
+    ),
+    "nearest": (lambda n, q: torch.round((n - 1) * q).to(torch.int64), None),
+}
+
+
+# Correlation.
+
+
+@rule(
+    "numpy.cov",
+    kind="reduction",
+    examples=(
+        "np.cov(m)",
+        "np.cov(v, w)",
+        "np.cov(m, rowvar=False, bias=True)",
+        "np.cov(m, ddof=0)",
+        "np.cov(v, fweights=np.arange(1, 1 + len(v)), aweights=np.arange(1, 1 + len(v)))",
+    ),
+)
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    """Covariance of variables (rows, unless `rowvar=False`), in float64 at least; too few observations give NaN or inf."""
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    m = as_tensor(m)
+    both = [m] if y is None else [m, as_tensor(y)]
+    for name, x in zip("my", both, strict=False):
+        if x.ndim > 2:
+            raise ValueError(f"{name} has more than 2 dimensions")
+    dtype = promote(*(x.dtype for x in both), torch.float64) if dtype is None else to_torch(dtype)
+    variables = torch.atleast_2d(cast(m, dtype))
+    variables = torch.transpose(variables, 0, 1) if not rowvar and m.ndim != 1 else variables
+    if variables.shape[0] == 0:
+        return torch.empty((0, 0), dtype=torch.float64, device=m.device)
+    if y is not None:
+        more = torch.atleast_2d(cast(both[1], dtype))
+        more = torch.transpose(more, 0, 1) if not rowvar and more.shape[0] != 1 else more
+        if more.shape[1] != variables.shape[1]:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        variables = torch.cat([variables, more])
+    ddof = (1 if bias == 0 else 0) if ddof is None else int(ddof)
+    w = _observation_weights(variables, fweights, aweights)
+    if w is None:
+        centred = variables - mean(variables, 1, keepdims=True)
+        return _covariance(centred, centred, torch.full((), variables.shape[1] - ddof, dtype=torch.float64, device=m.device))
+    middle, totals = average(variables, 1, w, True)
+    total = torch.real(torch.select(totals, 0, 0)) if totals.is_complex() else torch.select(totals, 0, 0)
+    lost = ddof if aweights is None else ddof * torch.sum(w * _vector(aweights, m.device)) / total
+    centred = variables - torch.unsqueeze(middle, 1)
+    return _covariance(centred, cast(multiply(centred, w), dtype), total - lost if ddof else total)
+
+
+def _covariance(left, right, freedom):
+    product = torch.matmul(left, torch.conj(torch.transpose(right, 0, 1)))
+    scale = torch.div(1, torch.clamp(freedom, min=0))
+    return zero_d_array(torch.squeeze(torch.mul(product, cast(scale, product.dtype) if not product.is_complex() else scale)))
+
+
+def _vector(x, device):
+    return as_tensor(x, torch.float64).to(device)
+
+
+def _observation_weights(variables, fweights, aweights):
+    """The product of repeat counts and weights of the observations in float64, None where there are neither."""
+    w = None
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is None:
+            continue
+        v = _vector(given, variables.device)
+        if name == "fweights":
+            demand(torch.eq(v, torch.round(v)), TypeError("fweights must be integer"))
+        if v.ndim > 1:
+            raise RuntimeError(f"cannot handle multidimensional {name}")
+        if v.shape[0] != variables.shape[1]:
+            raise RuntimeError(f"incompatible numbers of samples and {name}")
+        demand(torch.ge(v, 0), ValueError(f"{name} cannot be negative"))
+        w = v if w is None else w * v
+    return w
+
+
+@rule("numpy.corrcoef", kind="reduction", examples=("np.corrcoef(m)", "np.corrcoef(v, w)", "np.corrcoef(m, rowvar=False)"))
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    """`cov` over the product of the deviations, real and imaginary parts clipped to [-1, 1]; 1 or NaN for one variable."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return torch.div(c, c)
+    deviation = torch.sqrt(torch.real(torch.diagonal(c)))
+    c = torch.div(torch.div(c, torch.unsqueeze(deviation, 1)), torch.unsqueeze(deviation, 0))
+    if c.is_complex():
+        return torch.complex(torch.clamp(torch.real(c), -1, 1), torch.clamp(torch.imag(c), -1, 1))
+    return torch.clamp(c, -1, 1)

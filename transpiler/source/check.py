@@ -1,0 +1,138 @@
+"""np2fx check: source in, findings out. Nothing is imported but the text, neither torch nor numpy nor user code."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from . import files, suppress
+from .config import Config, load_config
+from .findings import Finding, make_finding
+from .interpret import Interpreter
+from .names import FunctionNode, Names
+from .nodes import Node, find_nodes
+from .table import load_table
+
+
+@dataclass
+class Checked:
+    """The outcome of one run: the findings, and how many files and nodes were looked at."""
+
+    findings: list[Finding] = field(default_factory=list)
+    files: int = 0
+    nodes: int = 0
+
+
+def check_source(source: str | bytes, path: str = "<string>", config: Config | None = None, *, all_functions: bool = False,
+                 target: str | None = None) -> list[Finding]:  # fmt: skip
+    """The findings of one module, in source order. Never raises for what the source is: that is a finding too.
+
+    `target` is "any", "np2fx" or "leapp" (the configuration's where None); a source without a node says no-node."""
+    config = (config or Config()).override(target=target)
+    checked = check_module(source, path, config, all_functions)
+    if not checked.nodes and not checked.findings:
+        found = make_finding("no-node", path=path)
+        checked.findings += [found] if config.target != "np2fx" and config.wants(found) else []
+    return checked.findings
+
+
+def check_paths(paths: Sequence[str], config: Config | None = None, *, all_functions: bool = False, target: str | None = None,
+                stdin_path: str = "<stdin>") -> Checked:  # fmt: skip
+    """The findings of files and folders ("-" is standard input). Without a config each path's own pyproject.toml is read.
+
+    Raises FileNotFoundError and ConfigError."""
+    total = Checked()
+    for start in paths:
+        settings = (config or load_config(stdin_path if start == "-" else start)).override(target=target)
+        markers = settings.markers()
+        for path in files.discover([start], settings.exclude, settings.root):
+            name = stdin_path if path == "-" else path
+            try:
+                data = files.read(path)
+            except OSError as error:
+                total.findings.append(make_finding("encoding-error", path=name, message=f"cannot be read: {error.strerror}"))
+                continue
+            total.files += 1
+            if not (files.mentions(data, markers) or (settings.nodes and settings.node_patterns(name))):
+                continue
+            checked = check_module(data, name, settings, all_functions)
+            total.findings += checked.findings
+            total.nodes += checked.nodes
+    return total
+
+
+def check_module(source: str | bytes, path: str, config: Config, all_functions: bool = False) -> Checked:
+    """One module: its findings (selected, not suppressed) and its number of nodes."""
+    try:
+        text = files.decode(source, path).text if isinstance(source, bytes) else source.removeprefix("\ufeff")
+    except files.EncodingError as error:
+        found = make_finding("encoding-error", path=path, line=error.line, column=min(error.line, 1), message=str(error))
+        return Checked([found] if config.wants(found) else [], 1)
+    tree = parse(text, path, all_functions or marked(text, config, path))
+    if isinstance(tree, Finding):
+        return Checked([f for f in suppress.apply([tree], text) if config.wants(f)], 1)
+    table = load_table(config.rules, config.root)
+    names = Names(tree, lambda name: name in table.rules or name in table.refusals)
+    nodes = find_nodes(tree, names, config, path, all_functions)
+    if not nodes:
+        return Checked([], 1)
+    lines = re.split(r"\r\n|\r|\n", text)
+    interpreter = Interpreter(tree, names, table, lines, path, config.target, config.root)
+    methods = _methods(tree)
+    for node in nodes:
+        if node.how != "helper":  # helpers are walked with the values their nodes call them with
+            interpreter.node(node, methods.get(_class_of(node), {}))
+    findings = suppress.apply(interpreter.findings, text, [n.span for n in nodes])
+    return Checked([f for f in findings if config.wants(f)], 1, len(nodes))
+
+
+def parse(text: str, path: str = "<string>", marked: bool = True) -> ast.Module | Finding:
+    """The module's syntax tree, or the finding that says why there is none.
+
+    Syntax that is newer than this Python is only a warning in a file that has no sign of a node."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        place = {"line": error.lineno or 1, "column": error.offset or 1}
+        place["end_line"], place["end_column"] = max(error.end_lineno or 0, place["line"]), max(error.end_offset or 0, 1)
+        if _is_newer_syntax(text):
+            return make_finding("newer-syntax", path=path, **place, severity=None if marked else "warning")
+        return make_finding("syntax-error", path=path, **place, message=f"this is not Python: {error.msg}")
+    except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nested too deeply
+        what = "nested too deeply" if not isinstance(error, ValueError) else str(error)
+        return make_finding("syntax-error", path=path, line=1, column=1, message=f"this cannot be parsed: {what}")
+
+
+def _is_newer_syntax(text: str) -> bool:
+    """Whether libcst, which knows the newest grammar, can read what this Python cannot."""
+    try:
+        import libcst
+    except ImportError:
+        return False
+    try:
+        libcst.parse_module(text)
+    except Exception:
+        return False
+    return True
+
+
+def marked(text: str, config: Config, path: str) -> bool:
+    """Whether a text has a sign of a node, judged without parsing it."""
+    words = {d.rpartition(".")[2] for d in config.node_decorators} | {"input_tensors"}
+    return bool(config.node_patterns(path)) or any(re.search(rf"@[\w.]*\b{re.escape(w)}\b|\b{re.escape(w)}\(", text) for w in words)
+
+
+def _methods(tree: ast.Module) -> dict[str, dict[str, FunctionNode]]:
+    """Class name to its methods by name."""
+    classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    return {c.name: {f.name: f for f in c.body if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))} for c in classes}
+
+
+def _class_of(node: Node) -> str:
+    parts = node.name.split(".")
+    return parts[-2] if node.in_class and len(parts) > 1 else ""

@@ -1,0 +1,107 @@
+"""Imports of a rewritten module: those the new text needs are added, an `np` left without users is taken away."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+_LINES = {"torch": ("import torch", "torch"), "npx": ("import np2fx.numpy", "npx"), "ops": ("from np2fx import operators", "ops")}
+
+
+def free_name(tree: ast.Module, wanted: str, module: str) -> str:
+    """The name under which a module is, or can be, imported: `wanted`, or one that nothing in the file uses."""
+    for s in tree.body:
+        if isinstance(s, ast.Import):
+            for a in s.names:
+                if a.name == module and (a.asname or "." not in a.name):
+                    return a.asname or a.name
+        elif isinstance(s, ast.ImportFrom) and s.module and not s.level:
+            for a in s.names:
+                if f"{s.module}.{a.name}" == module:
+                    return a.asname or a.name
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    used |= {a.asname or a.name for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names}
+    used |= {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    name = wanted
+    while name in used:
+        name = f"np2fx_{name}" if not name.startswith("np2fx_") else name + "_"
+    return name
+
+
+def add_imports(text: str, needed: dict[str, str]) -> str:
+    """The text with the imports in `needed` (key of _LINES -> name) that it lacks, after its last import at the top."""
+    tree = ast.parse(text)
+    lines = []
+    for key in ("torch", "npx", "ops"):
+        if key not in needed or _is_imported(tree, key, needed[key]):
+            continue
+        statement, plain = _LINES[key]
+        lines.append(statement if needed[key] == statement.rpartition(" ")[2] else f"{statement} as {needed[key]}")
+        del plain
+    if not lines:
+        return text
+    newline = (re.search(r"\r\n|\n|\r", text) or re.match("", text))
+    nl = newline.group() if newline and newline.group() else "\n"
+    kept = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
+    at = _insertion_line(tree)
+    if at and at <= len(kept) and not kept[at - 1].endswith(("\n", "\r")):
+        kept[at - 1] += nl
+    kept.insert(at, "".join(line + nl for line in lines))
+    return "".join(kept)
+
+
+def _is_imported(tree: ast.Module, key: str, name: str) -> bool:
+    module = {"torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.operators"}[key]
+    for s in tree.body:
+        if isinstance(s, ast.Import) and any(a.name == module and (a.asname or a.name) == name for a in s.names):
+            return True
+        if isinstance(s, ast.ImportFrom) and not s.level and any(f"{s.module}.{a.name}" == module and (a.asname or a.name) == name for a in s.names):
+            return True
+    return False
+
+
+def _insertion_line(tree: ast.Module) -> int:
+    """The line after which imports go: the last import at the top of the file, else the docstring."""
+    line = 0
+    for i, s in enumerate(tree.body):
+        is_doc = i == 0 and isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and isinstance(s.value.value, str)
+        if is_doc or isinstance(s, (ast.Import, ast.ImportFrom)):
+            following = tree.body[i + 1].lineno if i + 1 < len(tree.body) else None
+            if following == s.end_lineno:  # `import numpy as np; k = 3`
+                return line if line else s.lineno - 1
+            line = s.end_lineno or s.lineno
+        elif isinstance(s, ast.Try) and all(isinstance(b, (ast.Import, ast.ImportFrom)) for b in s.body):
+            line = s.end_lineno or s.lineno
+        else:
+            break
+    return line
+
+
+def drop_unused(text: str, before: str) -> str:
+    """The text without an `import numpy as np` that had users in `before` and has none now. Nothing else is touched."""
+    tree = ast.parse(text)
+    old_users = _users(ast.parse(before))
+    users = _users(tree)
+    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
+    gone: list[int] = []
+    for i, s in enumerate(tree.body):
+        if not isinstance(s, (ast.Import, ast.ImportFrom)) or s.lineno != s.end_lineno:
+            continue
+        bound = [a.asname or a.name.split(".")[0] for a in s.names]
+        module = s.names[0].name if isinstance(s, ast.Import) else s.module or ""
+        if module.split(".")[0] != "numpy" or (isinstance(s, ast.ImportFrom) and s.level) or "*" in bound:
+            continue
+        alone = lines[s.lineno - 1].strip() == ast.get_source_segment(text, s) and all(o is s or o.lineno != s.lineno for o in tree.body)
+        if alone and not any(b in users for b in bound) and any(b in old_users for b in bound):
+            gone.append(s.lineno - 1)
+        del i
+    return "".join(line for n, line in enumerate(lines) if n not in gone)
+
+
+def _users(tree: ast.Module) -> set[str]:
+    """Names that are read, also in text that may be an annotation or an export list."""
+    found = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    for n in ast.walk(tree):
+        if isinstance(n, ast.Constant) and isinstance(n.value, str) and len(n.value) < 200:
+            found |= set(re.findall(r"[A-Za-z_]\w*", n.value))
+    return found

@@ -1,0 +1,189 @@
+"""Calls in the codemod: NumPy's functions, methods and dtypes, Python's builtins, the user's and other people's functions."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING
+
+from .facts import UNKNOWN, Fact
+from .inline import inline
+from .results import SCALAR_TYPES
+from .text import splice
+
+if TYPE_CHECKING:
+    from .rewriting import Rewriter
+
+_TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate", "zip", "sorted",
+            "reversed", "iter", "map")  # fmt: skip
+"""Builtins that mean something else for tensors than for arrays."""
+
+_LEFT_ALONE = ("numpy.errstate", "numpy.printoptions", "numpy.dtype", "numpy.finfo", "numpy.iinfo", "numpy.seterr", "numpy.set_printoptions")
+"""NumPy's names that touch no array."""
+
+_BRIDGES = {"torch.from_numpy": "from_numpy", "torch.as_tensor": "from_numpy", "copy.copy": "copy", "copy.deepcopy": "deepcopy"}
+"""Functions that mean something else once arrays are tensors, and the operator that takes their place."""
+
+
+def render_call(r: Rewriter, e: ast.Call) -> str | None:
+    callee = r.fact(e.func)
+    name = str(callee.value) if callee.kind == "name" else ""
+    if name.startswith("numpy."):
+        return _numpy(r, e, name)
+    if name.startswith("builtins."):
+        return _builtin(r, e, name.removeprefix("builtins."))
+    if name in _BRIDGES:
+        return _renamed(r, e, f"{_ops(r)}.{_BRIDGES[name]}") if len(e.args) == 1 and not e.keywords else None
+    if name:
+        return _library(r, e, name)
+    if isinstance(e.func, ast.Attribute):
+        return _method(r, e, e.func)
+    if callee.kind == "function" or isinstance(e.func, ast.Lambda):
+        return None
+    if _is_super(e):
+        return None
+    return _called(r, e)
+
+
+def _ops(r: Rewriter) -> str:
+    r.imported.add("ops")
+    return r.ops_name
+
+
+def _renamed(r: Rewriter, e: ast.Call, function: str) -> str:
+    """The call with another function: only its name is replaced."""
+    start, end = r.source.span(e)
+    begin, stop = r.source.span(e.func)
+    pieces = [p for p in r._parts(e, start, end) if p[:2] != (begin, stop)]
+    return splice(r.source, start, end, [*pieces, (begin, stop, function)])
+
+
+def _called(r: Rewriter, e: ast.Call) -> str | None:
+    """A callable that only run time knows: `ops.call(f, ...)` finds out what it means for tensors."""
+    if not any(r.fact(a).may_be_tensor or r.fact(a).kind == "sequence" for a in _arguments(e)) and not _in_doubt(e):
+        return None
+    start, end = r.source.span(e)
+    f0, f1 = r.source.span(e.func)
+    opening = f1 + r.source.slice(f1, end).index("(")
+    rest = splice(r.source, opening + 1, end, [p for p in r._parts(e, start, end) if p[0] > opening])
+    comma = ", " if rest.strip() != ")" else ""
+    return f"{_ops(r)}.call({r.source.slice(start, f0)}{r.text(e.func)}{r.source.slice(f1, opening).strip()}{comma}{rest}"
+
+
+def _arguments(e: ast.Call) -> list[ast.expr]:
+    return [*e.args, *(k.value for k in e.keywords)]
+
+
+def _in_doubt(e: ast.Call) -> bool:
+    """A call without arguments may still work on arrays that it holds (a closure, a method)."""
+    return not e.args and not e.keywords
+
+
+def _is_super(e: ast.Call) -> bool:
+    return isinstance(e.func, ast.Name) and e.func.id == "super"
+
+
+def _numpy(r: Rewriter, e: ast.Call, name: str) -> str | None:
+    short = name.rpartition(".")[2]
+    if name in _LEFT_ALONE and name not in r.table.rules:
+        return None
+    if name.count(".") == 1 and short in SCALAR_TYPES:
+        return _scalar(r, e, SCALAR_TYPES[short])
+    if r._uninitialised(e) and e not in r.permitted:
+        r.refuse("uninitialised-memory", e, f"`{r.source.of(e.func)}` hands out whatever the memory held", "use np.zeros, or fill it before it is read")
+        return None
+    rule = r.table.rules.get(name)
+    if rule is None:
+        base, _, method = name.rpartition(".")
+        if base in r.table.rules and method in ("reduce", "accumulate", "reduceat", "outer", "at"):
+            return _renamed(r, e, r.npx(name))
+        r.unmapped(e.func, name, r.source.of(e.func))
+        return None
+    return inline(r, e, rule, list(e.args)) or _renamed(r, e, r.npx(name))
+
+
+def _scalar(r: Rewriter, e: ast.Call, dtype: str) -> str | None:
+    """`np.float32(2)` is a scalar of that dtype: a 0-d tensor."""
+    if e.keywords or len(e.args) > 1:
+        r.refuse("unsupported-argument", e, "a NumPy scalar type is called with more than a value", "call it with one value")
+        return None
+    if len(e.args) == 1 and r.fact(e.args[0]).kind == "number" and r.fact(e.args[0]).dtype in ("int", "float", "bool") and not r.exact and dtype[0] in "fc":
+        return f"{r.torch()}.tensor({r.text(e.args[0])}, dtype={r.torch_name}.{dtype})"
+    return f"{_ops(r)}.scalar({', '.join([repr(dtype), *map(r.text, e.args)])})"
+
+
+def _builtin(r: Rewriter, e: ast.Call, name: str) -> str | None:
+    if name == "abs" and e.args and r.fact(e.args[0]).may_be_tensor:
+        a = r.fact(e.args[0])
+        if not r.exact and a.is_tensor and a.dtype in ("float32", "float64", "floating"):
+            return None
+        return _renamed(r, e, r.npx("absolute") if a.is_tensor else f"{_ops(r)}.absolute")
+    if name in _TRACKED and any(r.fact(a).kind not in ("number", "text", "none") or isinstance(a, ast.Starred) for a in _arguments(e)):
+        return _called(r, e) if name != "isinstance" else _isinstance(r, e)
+    return None
+
+
+def _isinstance(r: Rewriter, e: ast.Call) -> str | None:
+    return _renamed(r, e, f"{_ops(r)}.is_instance") if len(e.args) == 2 and r.fact(e.args[0]).may_be_tensor else None
+
+
+def _library(r: Rewriter, e: ast.Call, name: str) -> str | None:
+    """A function of another library: a rule of the project's, the standard library and torch as they are, others at run time."""
+    rule = r.table.rules.get(name)
+    if rule is not None:
+        return _called(r, e)
+    package = name.split(".")[0]
+    if package in ("torch", "np2fx") or (package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "statistics", "pickle")):
+        return None
+    if any(r.fact(a).is_tensor for a in _arguments(e)) and package in _COMPILED:
+        r.refuse("opaque-call", e.func, f"`{r.source.of(e.func)}` works on the raw buffer: np2fx cannot see what it does",
+                 "write the step in NumPy, give np2fx a rule for it, or split the node around it")  # fmt: skip
+        return None
+    return _called(r, e)
+
+
+_COMPILED = ("scipy", "cv2", "numba", "skimage", "sklearn", "pandas", "PIL", "librosa", "jax", "tensorflow", "cupy")
+
+
+def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
+    owner = r.fact(f.value)
+    name = f"numpy.ndarray.{f.attr}"
+    rule = r.table.rules.get(name)
+    if not owner.may_be_tensor:
+        return None if owner.kind in ("text", "number", "none", "sequence") else _called_method(r, e, f)
+    if owner.is_tensor:
+        if rule is None:
+            r.unmapped(f, name, f"ndarray.{f.attr}")
+            return None
+        return inline(r, e, rule, [f.value, *e.args]) or _as_function(r, e, f, r.npx(name))
+    if rule is not None or name in r.table.refusals or f.attr in ("numpy", "resize", "tobytes", "dump", "getfield", "setflags", "setfield", "byteswap", "tofile"):
+        start, end = r.source.span(e)
+        f0, f1 = r.source.span(f)
+        pieces = [p for p in r._parts(e, start, end) if p[0] >= f1]
+        return splice(r.source, start, end, [*pieces, (f0, f1, r.ops("method", r.text(f.value), repr(f.attr)))])
+    return _called_method(r, e, f)
+
+
+def _called_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
+    """A method of something that is no array: of the user's own objects it may hold NumPy."""
+    if isinstance(f.value, ast.Call) and _is_super(f.value):
+        return None
+    if f.attr in ("append", "extend", "insert", "items", "keys", "values", "get", "pop", "join", "format", "update", "add", "setdefault", "startswith", "split"):
+        return None
+    return _called(r, e)
+
+
+def _as_function(r: Rewriter, e: ast.Call, f: ast.Attribute, function: str) -> str:
+    """`x.sum(axis=0)` as `function(x, axis=0)`."""
+    start, end = r.source.span(e)
+    f1 = r.source.span(f)[1]
+    opening = f1 + r.source.slice(f1, end).index("(")
+    rest = splice(r.source, opening + 1, end, [p for p in r._parts(e, start, end) if p[0] > opening])
+    v0, v1 = r.source.span(f.value)
+    owner = r.text(f.value)
+    lead, tail = r.source.slice(start, v0), r.source.slice(v1, f1)
+    closing = tail[: tail.rindex(".")].rstrip()
+    return f"{function}({lead}{owner}{closing}{', ' if rest.strip() != ')' else ''}{rest.lstrip() if rest.strip() == ')' else rest}"
+
+
+__all__ = ["UNKNOWN", "Fact", "render_call"]

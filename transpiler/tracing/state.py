@@ -1,0 +1,61 @@
+"""The trace that is running in this thread, if any."""
+
+from __future__ import annotations
+
+import contextvars
+from typing import TYPE_CHECKING, Any
+
+import numpy
+import torch
+
+from .errors import error
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+_current: contextvars.ContextVar[Tracer | None] = contextvars.ContextVar("np2fx_tracer", default=None)
+
+
+def current() -> Tracer | None:
+    """The trace of this thread, also while NumPy itself is at work in it."""
+    return _current.get()
+
+
+def active() -> Tracer | None:
+    """The trace that sees what happens now; None while NumPy itself is at work."""
+    tracer = _current.get()
+    return None if tracer is None or tracer.paused else tracer
+
+
+def running() -> Tracer:
+    """The trace that sees what happens now. Raises TraceError where a traced array is used outside of it."""
+    tracer = _current.get()
+    if tracer is None:
+        raise error("side-effect", "a traced array is used after its trace has ended", "return it from the traced function")
+    if tracer.paused:
+        raise error("opaque-call", "a function handed to NumPy uses a traced array that it was not given", "call the function yourself")
+    return tracer
+
+
+def enter(tracer: Tracer | None) -> contextvars.Token[Tracer | None]:
+    """Make `tracer` the running one; `leave` with the result."""
+    return _current.set(tracer)
+
+
+def leave(token: contextvars.Token[Tracer | None]) -> None:
+    """Back to the trace before."""
+    _current.reset(token)
+
+
+def defers(x: Any, other: Any) -> bool:
+    """True where NumPy leaves an operator to the other operand."""
+    if isinstance(other, (numpy.ndarray, int, float, complex)) or getattr(type(other), "_np2fx_traced", False):
+        return False
+    return isinstance(other, torch.Tensor) or getattr(type(other), "__array_ufunc__", 0) is None
+
+
+def flags(x: Any) -> Any:
+    """The `flags` of an array: those of its values, or the shell's own while it is made."""
+    if x._value is None:
+        return numpy.ndarray.flags.__get__(x)  # type: ignore[attr-defined]
+    return running().fixed(x, "flags")

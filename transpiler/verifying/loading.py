@@ -1,0 +1,118 @@
+"""Finds the nodes of files (by reading them) and the functions they are (by importing the files)."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..source import files
+from ..source.config import Config, load_config
+from ..source.names import Names
+from ..source.nodes import Node, find_nodes
+
+
+class LoadError(Exception):
+    """A file whose nodes could not be loaded; the message says why."""
+
+
+def node_functions(paths: Sequence[str], wanted: str | None = None) -> Iterator[tuple[str, Node, Callable[..., Any] | None]]:
+    """(path, node, function) of every node in files and folders. The function is None where there is none to call: a region, a
+    method, a function inside another. Helpers are part of the nodes that call them and do not come by themselves.
+
+    wanted  only the nodes of this name, written "normalise" or "Policy.normalise"
+
+    Raises LoadError for a path that does not exist and a file that cannot be read or imported."""
+    try:
+        config = load_config(paths[0] if paths else ".")
+        found = list(files.discover(list(paths), config.exclude, config.root))
+    except FileNotFoundError as e:
+        raise LoadError(f"{e}: there is no such file or folder") from None
+    except Exception as e:
+        raise LoadError(str(e)) from None
+    for path in found:
+        nodes = [node for node in _nodes_of(path, config) if node.how != "helper" and (wanted is None or node.name == wanted)]
+        if nodes:
+            module = load_module(path)
+            for node in nodes:
+                yield path, node, _function(module, node)
+
+
+def _nodes_of(path: str, config: Config) -> list[Node]:
+    data = Path(path).read_bytes()
+    if not files.mentions(data, config.markers()):
+        return []
+    try:
+        tree = ast.parse(files.decode(data, path).text)
+    except (SyntaxError, ValueError, files.EncodingError) as e:
+        raise LoadError(f"{path}: {e}") from None
+    return find_nodes(tree, Names(tree), config, path)
+
+
+def _function(module: ModuleType, node: Node) -> Callable[..., Any] | None:
+    """The function object of a node. A method needs a `self`, and nothing says which."""
+    if node.function is None or node.how == "region" or "<locals>" in node.name:
+        return None
+    found: Any = module
+    owner: Any = None
+    for part in node.name.split("."):
+        owner, found = found, getattr(found, part, None)
+    if node.in_class and not isinstance(inspect.getattr_static(owner, node.name.rpartition(".")[2], None), (staticmethod, classmethod)):
+        return None
+    return found if callable(found) else None
+
+
+def load_module(path: str) -> ModuleType:
+    """Import a file as what it is: a module of its package, or a module by itself. Raises LoadError."""
+    file = Path(path).resolve()
+    root, name = _module_name(file)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    try:
+        if "." in name or file.stem == "__init__":
+            return importlib.import_module(name)
+        return _import_alone(file)
+    except Exception as e:
+        raise LoadError(f"{path} cannot be imported: {type(e).__name__}: {e}") from e
+    except SystemExit as e:
+        raise LoadError(f"{path} cannot be imported: it exits with {e.code}") from e
+
+
+def _module_name(file: Path) -> tuple[str, str]:
+    """The folder from which the file is imported, and its dotted name there."""
+    parts = [] if file.stem == "__init__" else [file.stem]
+    folder = file.parent
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return os.fspath(folder), ".".join(parts)
+
+
+def _import_alone(file: Path) -> ModuleType:
+    """Import a single file under its own name, unless that name is somebody else's (a `numpy.py`, a second `utils.py`)."""
+    known = sys.modules.get(file.stem)
+    if known is not None and getattr(known, "__file__", None) == os.fspath(file):
+        return known
+    if known is None:
+        importlib.invalidate_caches()
+        spec = importlib.util.find_spec(file.stem)
+        if spec is not None and spec.origin == os.fspath(file):
+            return importlib.import_module(file.stem)
+    name = f"{file.stem}_{zlib.crc32(os.fsencode(file)):08x}"
+    if name in sys.modules:
+        return sys.modules[name]
+    made = importlib.util.spec_from_file_location(name, file)
+    if made is None or made.loader is None:
+        raise ImportError(f"{file} is not a Python file")
+    module = importlib.util.module_from_spec(made)
+    sys.modules[name] = module
+    made.loader.exec_module(module)
+    return module
