@@ -28,7 +28,7 @@ def as_tensor(x: Any, dtype: Any = None) -> torch.Tensor:
     if isinstance(x, (numpy.ndarray, numpy.generic)):
         return _from_numpy(numpy.asarray(x), wanted)
     if isinstance(x, Number):
-        return torch.tensor(x, dtype=wanted or to_torch(numpy.asarray(x).dtype))
+        return _from_numpy(numpy.asarray(x, None if wanted is None else to_numpy(wanted)), None)
     if isinstance(x, (list, tuple, range)):
         return _from_sequence(list(x), wanted)
     if hasattr(x, "__array__") or isinstance(x, memoryview):
@@ -37,8 +37,8 @@ def as_tensor(x: Any, dtype: Any = None) -> torch.Tensor:
 
 
 def _from_numpy(x: numpy.ndarray[Any, Any], dtype: torch.dtype | None) -> torch.Tensor:
-    to_torch(x.dtype)  # refuses what torch cannot hold
-    native = x.astype(x.dtype.newbyteorder("="), copy=True)  # a copy: contiguous, writable, no negative strides
+    held = to_numpy(to_torch(x.dtype))  # refuses what torch cannot hold; "longlong" and foreign byte orders become plain
+    native = x.astype(held, copy=True)  # a copy: contiguous, writable, no negative strides
     made = torch.from_numpy(native.reshape(x.shape)).to(torch.get_default_device())
     return made if dtype is None else cast(made, dtype)
 
@@ -46,12 +46,22 @@ def _from_numpy(x: numpy.ndarray[Any, Any], dtype: torch.dtype | None) -> torch.
 def _from_sequence(items: list[Any], dtype: torch.dtype | None) -> torch.Tensor:
     """`numpy.array` of a list: one dtype for all (Python numbers are not weak here), shapes must agree."""
     if not _holds_tensor(items):
-        return _from_numpy(numpy.asarray(items), dtype)
-    parts = [as_tensor(item) for item in items]
+        return _from_numpy(numpy.asarray(items, None if dtype is None else to_numpy(dtype)), None)
+    device = _device_in(items)
+    parts = [as_tensor(item, dtype) if isinstance(item, torch.Tensor) else as_tensor(item, dtype).to(device) for item in items]
     common = dtype or promote(*(p.dtype for p in parts))
     if len({tuple(p.shape) for p in parts}) > 1:
         raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
     return torch.stack([cast(p, common) for p in parts])
+
+
+def _device_in(items: Sequence[Any]) -> torch.device | None:
+    """The device of the first tensor in nested lists: constants beside it go there."""
+    for i in items:
+        found = i.device if isinstance(i, torch.Tensor) else _device_in(i) if isinstance(i, (list, tuple)) else None
+        if found is not None:
+            return found
+    return None
 
 
 def _holds_tensor(items: Sequence[Any]) -> bool:

@@ -70,7 +70,11 @@ class Ufunc:
             operands = _comparable(operands)
         loop = resolve(self.numpy, tuple(dtype_of(x) for x in operands), None if dtype is None else to_torch(dtype), casting)
         ready = self._ready(operands, loop)
-        result = self.body(*ready)
+        try:
+            result = self.body(*ready)
+        except RuntimeError:
+            _check_broadcast(ready)
+            raise
         if isinstance(result, tuple):
             return tuple(cast(r, d) for r, d in zip(result, loop[self.nin :], strict=True))
         return cast(result, loop[-1])
@@ -201,6 +205,15 @@ def _axis(d: int, ndim: int) -> int:
     if not -ndim <= d < ndim:
         raise numpy.exceptions.AxisError(d, ndim)
     return d % ndim
+
+
+def _check_broadcast(operands: list[Any]) -> None:
+    """NumPy's error where shapes do not go together."""
+    shapes = [tuple(x.shape) for x in operands if isinstance(x, torch.Tensor)]
+    try:
+        numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(f"operands could not be broadcast together with shapes {' '.join(map(str, shapes))}") from None
 
 
 def _plain(x: Any) -> Any:

@@ -38,9 +38,7 @@ def _as_array(a, dtype, order, copy=None):
     """An array of `a`: a tensor that is one already is itself, unless the dtype, the order or `copy=True` ask for a new one.
 
     A scalar always makes a new array. `copy=False` raises ValueError where a new one is needed."""
-    given = as_tensor(a)
-    made = given if dtype is None else cast(given, to_torch(dtype))
-    made = _in_order(made, order)
+    made = _in_order(as_tensor(a, dtype), order)
     fresh = made is not a
     if copy is False and fresh:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
@@ -127,12 +125,12 @@ def _same_kind(made, a):
     return made if is_scalar(a) else zero_d_array(made)
 
 
-@rule("numpy.ndarray.__copy__", kind="creation")
+@rule("numpy.ndarray.__copy__", kind="creation", examples=("a.__copy__()",))
 def shallow_copy(a):
     return _same_kind(torch.clone(a), a)
 
 
-@rule("numpy.ndarray.__deepcopy__", kind="creation")
+@rule("numpy.ndarray.__deepcopy__", kind="creation", examples=("a.__deepcopy__({})",))
 def deep_copy(a, memo=None, /):
     return _same_kind(torch.clone(a), a)
 
@@ -183,6 +181,41 @@ def view(a, dtype=None, type=None):
 
 
 builtin_type = type
+
+
+@rule("numpy.ndarray.getfield", kind="creation", view=True, examples=("x.getfield(np.int8)", "z.getfield(np.float32, 4)"))
+def getfield(a, dtype, offset=0):
+    """Of each element the part that starts at byte `offset`, as a view of another dtype."""
+    target = to_torch(dtype)
+    size = target.itemsize
+    if not 0 <= offset <= a.dtype.itemsize - size:
+        raise ValueError(f"Need 0 <= offset <= {a.dtype.itemsize} for requested type but received offset = {offset}")
+    if offset % size or target == torch.bool:
+        raise Refused("getfield of unaligned parts or of bools is not supported", "use x.view(np.uint8)")
+    if target == a.dtype:
+        return a
+    return _same_kind(torch.select(torch.unsqueeze(a, -1).view(target), -1, offset // size), a)
+
+
+@rule("numpy.ndarray.__array_namespace__", kind="python", examples=("x.__array_namespace__().pi",))
+def array_namespace(a, /, *, api_version=None):
+    """np2fx.numpy: NumPy's names over tensors."""
+    from .. import numpy as namespace
+
+    return namespace
+
+
+@rule("numpy.ndarray.device", kind="python", examples=("x.device",))
+def device(a):
+    """NumPy has but one."""
+    return "cpu"
+
+
+@rule("numpy.ndarray.to_device", kind="creation", view=True, examples=("x.to_device('cpu')",))
+def to_device(a, device, /, *, stream=None):
+    if device != "cpu" or stream is not None:
+        raise ValueError(f"Unsupported device or stream: {device}, {stream}. Only 'cpu' and no stream are accepted.")
+    return a
 
 
 @rule("numpy.ndarray.item", kind="python", examples=("v.item(0)", "m.item(0, -1)", "a[..., None].item()"))
@@ -357,8 +390,8 @@ def finfo(dtype):
 
 
 @rule("numpy.iinfo", kind="python", examples=("np.iinfo(np.int32).max", "np.iinfo(np.uint8).min"))
-def iinfo(type):
-    return numpy.iinfo(_dtype_of(type))
+def iinfo(int_type):
+    return numpy.iinfo(_dtype_of(int_type))
 
 
 @rule("numpy.isscalar", kind="python", examples=("np.isscalar(3.0)", "np.isscalar(x)", "np.isscalar(v[0])"))
@@ -392,6 +425,12 @@ def fromiter(iter, dtype, count=-1, *, like=None):
     return torch.stack([cast(as_tensor(i).to(device), target) for i in items])
 
 
+@rule("numpy.from_dlpack", kind="creation", view=True, examples=("np.from_dlpack(f)",))
+def from_dlpack(x, /, *, device=None, copy=None):
+    check_device(device)
+    return zero_d_array(_as_array(x, None, "K", copy))
+
+
 @rule("numpy.frombuffer", kind="creation",
       examples=("np.frombuffer(b'01234567', dtype=np.uint8)", "np.frombuffer(b'01234567', 'i2', 2, 2)"))  # fmt: skip
 def frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
@@ -403,7 +442,6 @@ def frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
 
 refuse(
     "numpy.ndarray.byteswap",
-    "numpy.ndarray.newbyteorder",
     reason="tensors are in the machine's own byte order",
     hint="swap the bytes of the data before it is passed in",
     finding="unsupported-dtype",
@@ -423,11 +461,10 @@ refuse(
     finding="python-value",
 )
 refuse(
-    "numpy.ndarray.getfield",
     "numpy.ndarray.setfield",
-    reason="records have no torch dtype",
-    hint="use x.view(dtype) and indexing",
-    finding="object-dtype",
+    reason="it writes into parts of the elements",
+    hint="compute the elements anew, with shifts and masks on x.view(dtype)",
+    finding="mutation",
 )
 refuse(
     "numpy.asmatrix",

@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from ._arrays import as_tensor, cast, demand, read_only, result_type, zero_d_array
 from ._dtypes import inexact, promote, to_numpy, to_torch
 from ._table import refuse, rule
-from .arithmetic import power, sign
+from .arithmetic import floor, power, sign
 from .shape import bits, flipped, sizes
 
 
@@ -172,15 +172,19 @@ def identity(n, dtype=None, *, like=None):
 @rule("numpy.arange", kind="creation",
       examples=("np.arange(5)", "np.arange(1, 10, 3)", "np.arange(0.0, 1.0, 0.1)", "np.arange(5, 0, -2)",
                 "np.arange(3, dtype=np.float32)"))  # fmt: skip
-def arange(start_or_stop, /, stop=None, step=1, dtype=None, *, device=None, like=None):
+def arange(start_or_stop=None, /, stop=None, step=1, dtype=None, *, device=None, like=None, start=None):
     """The values are `start + i * (second - start)`, computed in the dtype, as NumPy does. Bounds must be known when tracing."""
     check_device(device)
-    if stop is None:
-        start_or_stop, stop = 0, start_or_stop
-    if all(type(n) is int for n in (start_or_stop, stop, step)) and step and dtype is None and (stop - start_or_stop) * step >= 0:
-        return torch.arange(start_or_stop, stop, step)
+    first, last = start_or_stop if start is None else start, stop
+    if last is None:
+        first, last = None, first
+    first = 0 if first is None else first
+    if last is None:
+        raise TypeError("arange() requires stop to be specified.")
+    if all(type(n) is int for n in (first, last, step)) and step and dtype is None and (last - first) * step >= 0:
+        return torch.arange(first, last, step)
     wanted = None if dtype is None else to_numpy(to_torch(dtype))
-    return constant(numpy.arange(known(start_or_stop), known(stop), known(step), wanted))
+    return constant(numpy.arange(known(first), known(last), known(step), wanted))
 
 
 @rule("numpy.linspace", kind="creation",
@@ -211,12 +215,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     if axis != 0:
         y = torch.movedim(y, 0, normalize_axis_index(operator.index(axis), y.ndim))
     if wanted is not None:
-        y = cast(_floored(y) if to_numpy(wanted).kind in "iu" else y, wanted)
+        y = cast(floor(y) if to_numpy(wanted).kind in "iu" else y, wanted)
     return (y, step) if retstep else y
-
-
-def _floored(y):
-    return torch.complex(torch.floor(y.real), torch.floor(y.imag)) if y.is_complex() else torch.floor(y)
 
 
 def _ends(start, stop, dtype):
@@ -373,5 +373,14 @@ refuse(
     "numpy.memmap",
     reason="it reads data from outside the graph",
     hint="read the array before the node and pass it in, or keep it as a constant of the module",
+    finding="side-effect",
+)
+refuse(
+    "numpy.save",
+    "numpy.savez",
+    "numpy.savez_compressed",
+    "numpy.savetxt",
+    reason="it writes to a file, which a graph cannot do",
+    hint="return the array from the node and save it outside",
     finding="side-effect",
 )

@@ -60,7 +60,7 @@ def triu_indices_from(arr, k=0):
     return _constants(numpy.triu_indices(arr.shape[-2], k=k, m=arr.shape[-1]))
 
 
-@rule("numpy.mask_indices", kind="indices")
+@rule("numpy.mask_indices", kind="indices", examples=("np.mask_indices(3, np.triu, 1)",))
 def mask_indices(n, mask_func, k=0):
     """Where `mask_func(ones((n, n)), k)` is not zero."""
     kept = as_tensor(mask_func(torch.ones((n, n), dtype=torch.int64), k))
@@ -101,7 +101,8 @@ def unravel_index(indices, shape, order="C"):
 
 
 @rule("numpy.ravel_multi_index", kind="indices", examples=(
-    "np.ravel_multi_index(([1, 0], [2, 1]), (2, 3))", "np.ravel_multi_index((i + 1, i + 1), (3, 4), order='F')", "np.ravel_multi_index(([9], [-9]), (2, 3), mode=('clip', 'wrap'))",
+    "np.ravel_multi_index(([1, 0], [2, 1]), (2, 3))", "np.ravel_multi_index((i + 1, i + 1), (3, 4), order='F')",
+    "np.ravel_multi_index(([9], [-9]), (2, 3), mode=('clip', 'wrap'))",
 ))  # fmt: skip
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     """The flat index of each position in an array of shape `dims`. Raises ValueError for a position outside ("raise")."""
@@ -224,20 +225,20 @@ _trick("numpy.ogrid", Grid(numpy.ogrid))
 # Loops
 
 
-@rule("numpy.ndindex", kind="iteration")
+@rule("numpy.ndindex", kind="iteration", examples=("list(np.ndindex(2, 3))",))
 def ndindex(*shape):
     """All positions of an array of that shape, in C order: tuples of Python ints."""
     return numpy.ndindex(*shape)
 
 
-@rule("numpy.ndenumerate", kind="iteration")
+@rule("numpy.ndenumerate", kind="iteration", examples=("list(np.ndenumerate(a))",))
 def ndenumerate(arr):
     """Pairs of a position and the element there, in C order."""
     a = as_tensor(arr)
     return ((position, torch.clone(a[position])) for position in numpy.ndindex(*a.shape))
 
 
-@rule("numpy.nditer", kind="iteration")
+@rule("numpy.nditer", kind="iteration", examples=("[t * 2 for t in np.nditer(x)]", "[t * 2 for t in np.nditer(x, order='F')]"))
 def nditer(op, flags=None, op_flags=None, op_dtypes=None, order="K", casting="safe", op_axes=None, itershape=None, buffersize=0):
     """The elements of one array, one after the other, as NumPy lays them out in memory ("K") or in C order. Read only."""
     if flags or op_dtypes or op_axes or itershape or isinstance(op, (list, tuple)) or op_flags not in (None, ["readonly"], [["readonly"]]):
@@ -254,7 +255,9 @@ def _elements(a: torch.Tensor) -> Iterator[torch.Tensor]:
     return (zero_d_array(torch.clone(element)) for element in torch.unbind(a.reshape(-1)))
 
 
-@rule("numpy.apply_along_axis", kind="iteration")
+@rule("numpy.apply_along_axis", kind="iteration", examples=(
+    "np.apply_along_axis(lambda t: t[:1] * 2, 0, x)", "np.apply_along_axis(np.sum, -1, x)"
+))  # fmt: skip
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` of every line along `axis`, whose results take the place of the axis. The first result's dtype is everyone's."""
     a = as_tensor(arr)
@@ -270,7 +273,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     return torch.movedim(stacked, own, tuple(range(axis, axis + first.ndim)))
 
 
-@rule("numpy.apply_over_axes", kind="iteration")
+@rule("numpy.apply_over_axes", kind="iteration", examples=("np.apply_over_axes(np.max, x, [0, -1])",))
 def apply_over_axes(func, a, axes):
     """`func(a, axis)` for one axis after the other; axes that it drops come back with size 1."""
     value = as_tensor(a)
@@ -286,7 +289,9 @@ def apply_over_axes(func, a, axes):
     return value
 
 
-@rule("numpy.vectorize", kind="iteration")
+@rule("numpy.vectorize", kind="iteration", examples=(
+    "np.vectorize(lambda s, t: s * t + 1)(f, 2)", "np.vectorize(lambda s: s * 2, otypes=[complex])(z)"
+))  # fmt: skip
 def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
     """A function that calls `pyfunc` for every element of its broadcast arguments.
 

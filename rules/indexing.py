@@ -46,7 +46,13 @@ def picked(a: torch.Tensor, index: Any, axis: int) -> torch.Tensor:
     return torch.clone(_view(a, items))
 
 
-@rule("numpy.ndarray.__setitem__", kind="indexing", writes="a")
+@rule("numpy.ndarray.__setitem__", kind="indexing", writes="a", examples=(
+    "x.__setitem__(0, 1)", "x.__setitem__((..., slice(None, None, -1)), y)", "x.__setitem__((..., slice(None, None, -2)), 1)",
+    "x.__setitem__(k, 0)", "x.__setitem__(k, y[k])", "x.__setitem__(i, 1)", "x.__setitem__(i, y[i])",
+    "x.__setitem__([0, 0, -1], y[:1])",
+    "x.__setitem__((0, ...), y[-1])", "x.__setitem__((..., i), y[..., :1])", "x.__setitem__(..., y)",
+    "x.__setitem__((None, slice(1, None)), 2)",
+))  # fmt: skip
 def setitem(a, key, value):
     """`a[key] = value`: the new value of `a`. The value is cast as C does ("unsafe") and broadcast; of an index given twice
     the last value stays."""
@@ -488,6 +494,9 @@ class FlatView:
         return (self.base.numel(),)
 
 
-@rule("numpy.ndarray.flat", kind="indexing", view=True)
+@rule("numpy.ndarray.flat", kind="indexing", view=True, examples=(
+    "x.flat[0]", "x.flat[::-2]", "x.flat[i]", "x.flat[k.ravel()]", "list(x.flat)", "len(x.flat)", "x.flat.__setitem__(slice(None), [1, 2])",
+))  # fmt: skip
 def flat(a):
+    """The elements in C order, to be indexed by one number, slice or list: see `FlatView`."""
     return FlatView(a)

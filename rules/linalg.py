@@ -234,25 +234,24 @@ def solve(a, b):
 @rule("numpy.linalg.pinv", kind="linalg", examples=("np.linalg.pinv(q)", "np.linalg.pinv(h, hermitian=True)", "np.linalg.pinv(q, rcond=1e-3)"))
 def pinv(a, rcond=None, hermitian=False, *, rtol=numpy._NoValue):
     """Pseudo-inverse; singular values up to `rcond` (1e-15) times the largest count as zero."""
-    a = stacked(a)
-    a = cast(a, inexact(a.dtype))
+    a = as_tensor(a)
     if rcond is not None and rtol is not numpy._NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
     if rcond is None:
         rcond = 1e-15 if rtol is numpy._NoValue else rtol
     if rcond is None:
+        if not (a.is_floating_point() or a.is_complex()):
+            raise ValueError(f"data type {to_numpy(a.dtype)} not inexact")
         rcond = max(a.shape[-2:]) * torch.finfo(a.dtype).eps
-    if a.numel() == 0:
+    if a.numel() == 0 and a.ndim > 1 and not math.prod(a.shape[-2:]):
         return torch.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), dtype=a.dtype, device=a.device)
+    a = cast(stacked(a), inexact(a.dtype))
     u, s, vh = svd(torch.conj_physical(a) if a.is_complex() else a, full_matrices=False, hermitian=hermitian)
-    cutoff = rcond * torch.amax(s, dim=-1, keepdim=True) if not isinstance(rcond, torch.Tensor) else _per_matrix(rcond) * torch.amax(s, -1, True)
-    large = torch.gt(s, cutoff)
+    if not isinstance(rcond, (int, float)):
+        rcond = torch.unsqueeze(as_tensor(rcond), -1)
+    large = torch.gt(s, torch.mul(torch.amax(s, dim=-1, keepdim=True), rcond))
     inverse = torch.where(large, torch.reciprocal(torch.where(large, s, 1)), 0)
     return torch.matmul(torch.transpose(vh, -2, -1), torch.mul(torch.unsqueeze(inverse, -1).to(u.dtype), torch.transpose(u, -2, -1)))
-
-
-def _per_matrix(x):
-    return torch.unsqueeze(as_tensor(x), -1)
 
 
 @rule("numpy.linalg.lstsq", kind="linalg", examples=("np.linalg.lstsq(m.astype(float), np.ones(len(m)))[0]",))
@@ -270,18 +269,25 @@ def lstsq(a, b, rcond=None):
     if m != b.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     a, b, dtype = in_double(a, b)
-    real = real_of(dtype)
-    if m == 0 or n == 0 or k == 0:
-        x = torch.zeros((n, k), dtype=dtype, device=a.device) if k == 0 or m == 0 else torch.linalg.lstsq(a, b).solution.to(dtype)
-        s = svdvals(a).to(real)
-        rank = torch.sum(torch.gt(s, 0)).to(torch.int32) if min(m, n) else torch.zeros((), dtype=torch.int32, device=a.device)
-        rest = torch.zeros((0,), dtype=real, device=a.device)
-        return (torch.squeeze(x, -1) if vector else x), rest, rank, s
-    rcond = torch.finfo(torch.float64).eps * max(n, m) if rcond is None else rcond
-    with lapack():
-        x, residuals, rank, s = torch.linalg.lstsq(a, b, rcond=rcond, driver="gelsd")
-    x = cast(x, dtype)
+    if m == 0 or n == 0:
+        x, residuals, rank, s = _lstsq_of_nothing(a, b)
+    else:
+        rcond = torch.finfo(torch.float64).eps * max(n, m) if rcond is None else rcond
+        some = b if k else torch.zeros((m, 1), dtype=b.dtype, device=b.device)  # LAPACK wants a right-hand side
+        with lapack():
+            x, residuals, rank, s = torch.linalg.lstsq(a, some, rcond=rcond, driver="gelsd")
+        if not k:
+            x, residuals = x[:, :0], residuals[:0]
+    x, real = cast(x, dtype), real_of(dtype)
     return (torch.squeeze(x, -1) if vector else x), cast(residuals, real), rank.to(torch.int32), cast(s, real)
+
+
+def _lstsq_of_nothing(a, b):
+    """No equations, or no unknowns: then the residuals are the squares of the right-hand side."""
+    x = torch.zeros((a.shape[1], b.shape[1]), dtype=a.dtype, device=a.device)
+    s = torch.zeros((0,), dtype=torch.float64, device=a.device)
+    residuals = _square_sum(b, 0) if a.shape[0] > a.shape[1] else s
+    return x, residuals, torch.zeros((), dtype=torch.int32, device=a.device), s
 
 
 @rule("numpy.linalg.tensorinv", kind="linalg", examples=("np.linalg.tensorinv(np.eye(6).reshape(2, 3, 3, 2), ind=2)",))
@@ -335,12 +341,14 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     if A.ndim < 2:
         return torch.any(torch.ne(A, 0)).to(torch.int64)
     s = svd(A, compute_uv=False, hermitian=hermitian)
-    if tol is None:
-        rtol = max(A.shape[-2:]) * torch.finfo(s.dtype).eps if rtol is None else rtol if isinstance(rtol, (int, float)) else _per_matrix(rtol)
-        tol = torch.mul(_largest(s, -1, True), rtol)
-    elif not isinstance(tol, (int, float)):
-        tol = _per_matrix(tol)
-    return torch.sum(torch.gt(s, tol), dim=-1)
+    if tol is not None:
+        tol = tol if isinstance(tol, (int, float)) else torch.unsqueeze(as_tensor(tol), -1)
+        return torch.sum(torch.gt(s, tol), dim=-1)
+    if rtol is None:
+        rtol = max(A.shape[-2:]) * torch.finfo(s.dtype).eps
+    elif not isinstance(rtol, (int, float)):
+        rtol = torch.unsqueeze(as_tensor(rtol), -1)
+    return torch.sum(torch.gt(s, torch.mul(_largest(s, -1, True), rtol)), dim=-1)
 
 
 @rule("numpy.linalg.cond", kind="linalg", examples=("np.linalg.cond(q)", "np.linalg.cond(q, 1)", "np.linalg.cond(q, 'fro')"))
@@ -420,13 +428,14 @@ def qr(a, mode="reduced"):
     if mode in ("raw", "economic"):
         reflectors, tau = torch.geqrf(a)
         reflectors = cast(reflectors, dtype)
-        return reflectors if mode == "economic" else (torch.permute(reflectors, tuple(range(a.ndim))[::-1]), cast(tau, dtype))
+        return reflectors if mode == "economic" else (torch.transpose(reflectors, -2, -1), cast(tau, dtype))
     q, r = torch.linalg.qr(a, mode=mode)
     return cast(r, dtype) if mode == "r" else QRResult(cast(q, dtype), cast(r, dtype))
 
 
 @rule("numpy.linalg.svd", kind="linalg",
-      examples=("np.linalg.svd(q, compute_uv=False)", "np.linalg.svd(q)[1]", "np.linalg.svd(m, full_matrices=False)[1]", "np.linalg.svd(h, hermitian=True)[1]"))  # fmt: skip
+      examples=("np.linalg.svd(q, compute_uv=False)", "np.linalg.svd(q)[1]", "np.linalg.svd(m, full_matrices=False)[1]",
+                "np.linalg.svd(h, hermitian=True)[1]"))  # fmt: skip
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     """Singular values in descending order, with the singular vectors unless `compute_uv=False`."""
     if hermitian:

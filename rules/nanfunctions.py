@@ -12,7 +12,7 @@ import torch
 
 from ._arrays import as_tensor, cast, demand
 from ._dtypes import inexact, to_torch
-from ._table import rule
+from ._table import Refused, rule
 from .arithmetic import fmax, fmin
 from .reductions import (
     argmax,
@@ -33,7 +33,7 @@ from .reductions import (
     sum,
     var,
 )
-from .statistics import axes_tuple, median, midpoint, quantiles, ready, sorted_last
+from .statistics import axes_tuple, median, midpoint, quantile_weights, quantiles, ready, sorted_last
 
 
 def has_nan(a):
@@ -83,7 +83,7 @@ def nancumprod(a, axis=None, dtype=None, out=None):
     kind="reduction",
     examples=("np.nanmean(f)", "np.nanmean(a)", "np.nanmean(f, axis=-1, keepdims=True)", "np.nanmean(f, axis=0, where=k)"),
 )
-@over_axes(scalar_axis=False)
+@over_axes()
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """The mean of what is not NaN; NaN where nothing is left."""
     if dtype is None and where is True and axis != () and a.is_floating_point():
@@ -110,7 +110,7 @@ def _counted(a, axis, keepdims, where):
     kind="reduction",
     examples=("np.nanvar(f)", "np.nanvar(a)", "np.nanvar(f, axis=-1, ddof=1)", "np.nanvar(f, axis=0, keepdims=True)"),
 )
-@over_axes(scalar_axis=False)
+@over_axes()
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """The variance of what is not NaN; NaN where `ddof` or fewer are left."""
     if not has_nan(a):
@@ -134,7 +134,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     kind="reduction",
     examples=("np.nanstd(f)", "np.nanstd(a)", "np.nanstd(f, axis=-1, ddof=1)", "np.nanstd(f, axis=0, keepdims=True)"),
 )
-@over_axes(scalar_axis=False)
+@over_axes()
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """The root of `nanvar`."""
     variance = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
@@ -264,6 +264,13 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
 
 
 def _nan_quantiles(a, q, axis, method, keepdims, weights, weak):
+    """Of an empty array NumPy gives `nanmean`, without the axes of `q`; weights must have the shape of the array."""
+    if weights is not None:
+        weights = quantile_weights(a, weights, axis, method)
+        if tuple(weights.shape) != tuple(a.shape):
+            raise IndexError("index is out of bounds: the weights must have the shape of the array")
     if a.numel() == 0:
         return nanmean(a, axis, keepdims=keepdims)
+    if q.ndim == 2 and isinstance(axis, (tuple, list)) and 1 != len(axis) < a.ndim:
+        raise Refused("numpy.nanquantile mixes up the axes of a 2-D q and several reduced axes", "pass q flattened and reshape the result")
     return quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=True)

@@ -137,7 +137,7 @@ def _pad_constant(a, widths, values):
     if any(isinstance(v, torch.Tensor) for v in flat) or a.dtype.is_complex or not flat:
         return _pad_blocks(a, widths, pairs)
     numbers = {_in_dtype(v, a) for v in flat}
-    if len(numbers) > 1:
+    if len(numbers) > 1 or any(abs(n) > 2**53 for n in numbers if isinstance(n, int)):  # torch takes the value as a double
         return _pad_blocks(a, widths, pairs)
     (number,) = numbers
     around = [w for pair in reversed(widths) for w in pair]

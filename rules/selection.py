@@ -10,7 +10,7 @@ import torch
 
 from ._arrays import as_tensor, cast, demand, dtype_of, is_weak, result_type, zero_d_array
 from ._dtypes import WIDER, can_cast, promote, to_numpy
-from ._table import rule
+from ._table import Refused, rule
 from .indexing import FlatView, assigned, filled, getitem, incoming_value, on_bits, picked
 
 
@@ -43,7 +43,8 @@ def _same_kind(number: Any, dtype: torch.dtype) -> bool:
     if not is_weak(number) or dtype in WIDER or dtype == torch.bool:
         return False
     if isinstance(number, int):
-        return abs(number) < 2**11 if dtype.is_floating_point or dtype.is_complex else torch.iinfo(dtype).min <= number <= torch.iinfo(dtype).max
+        info = None if dtype.is_floating_point or dtype.is_complex else torch.iinfo(dtype)
+        return abs(number) < 2**11 if info is None else info.min <= number <= info.max
     return dtype.is_floating_point if isinstance(number, float) else False
 
 
@@ -80,7 +81,8 @@ def flatnonzero(a):
 
 
 @rule("numpy.take", "numpy.ndarray.take", kind="selection", examples=(
-    "np.take(x, i)", "np.take(x, i, axis=0)", "np.take(x, 0, axis=-1)", "np.take(x, [[0, 5]], mode='clip')", "np.take(x, [9, -9], axis=0, mode='wrap')",
+    "np.take(x, i)", "np.take(x, i, axis=0)", "np.take(x, 0, axis=-1)", "np.take(x, [[0, 5]], mode='clip')",
+    "np.take(x, [9, -9], axis=0, mode='wrap')",
 ))  # fmt: skip
 def take(a, indices, axis=None, out=None, mode="raise"):
     """`a[..., indices, ...]` along `axis`; the elements of the flattened array without one. Always a copy."""
@@ -122,7 +124,7 @@ def _within(index: Any, size: int, mode: str) -> Any:
     if mode not in ("clip", "wrap"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     if size == 0:
-        if isinstance(index, torch.Tensor) and index.numel() == 0 or getattr(index, "size", 1) == 0:
+        if 0 in index.shape:
             return index
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if isinstance(index, torch.Tensor):
@@ -131,18 +133,24 @@ def _within(index: Any, size: int, mode: str) -> Any:
 
 
 @rule("numpy.take_along_axis", kind="selection", examples=(
-    "np.take_along_axis(x, np.argsort(x, axis=-1, kind='stable'), axis=-1)", "np.take_along_axis(m, np.array([[0]]), axis=0)", "np.take_along_axis(v, np.array([0, -1]), 0)",
+    "np.take_along_axis(x, np.argsort(x, axis=-1, kind='stable'), axis=-1)", "np.take_along_axis(m, np.array([[0]]), axis=0)",
+    "np.take_along_axis(v, np.array([0, -1]), 0)",
 ))  # fmt: skip
 def take_along_axis(arr, indices, axis=-1):
     """For each place of `indices`, the element of `arr` at that index along `axis`; the other axes broadcast."""
     arr, indices, axis = _along(arr, indices, axis)
     wrapped = torch.where(indices < 0, indices + arr.shape[axis], indices)
     try:
-        if arr.dtype in WIDER:
-            return on_bits(lambda bits: torch.take_along_dim(bits, wrapped, axis), arr)
-        return torch.take_along_dim(arr, wrapped, axis)
+        return along(arr, wrapped, axis)
     except RuntimeError as error:
         raise IndexError(str(error)) from None
+
+
+def along(a: torch.Tensor, order: torch.Tensor, axis: int) -> torch.Tensor:
+    """`torch.take_along_dim` for all dtypes."""
+    if a.dtype in WIDER:
+        return on_bits(lambda bits: torch.take_along_dim(bits, order, axis), a)
+    return torch.take_along_dim(a, order, axis)
 
 
 def _along(arr: Any, indices: Any, axis: Any) -> tuple[torch.Tensor, torch.Tensor, int]:
@@ -159,7 +167,9 @@ def _along(arr: Any, indices: Any, axis: Any) -> tuple[torch.Tensor, torch.Tenso
     return arr, cast(indices, torch.int64).to(arr.device), axis
 
 
-@rule("numpy.put_along_axis", kind="selection", writes="arr")
+@rule("numpy.put_along_axis", kind="selection", writes="arr", examples=(
+    "np.put_along_axis(x, np.argsort(y, axis=0, kind='stable'), y, axis=0)", "np.put_along_axis(m, np.array([[0]]), 1, axis=1)",
+))  # fmt: skip
 def put_along_axis(arr, indices, values, axis):
     """Write `values` where `take_along_axis` reads. Of an index given twice the last value stays."""
     target, indices, axis = _along(arr, indices, axis)
@@ -170,7 +180,10 @@ def put_along_axis(arr, indices, values, axis):
     return assigned(target, tuple(key), values).reshape(arr.shape)
 
 
-@rule("numpy.put", "numpy.ndarray.put", kind="selection", writes="a")
+@rule("numpy.put", "numpy.ndarray.put", kind="selection", writes="a", examples=(
+    "np.put(x, [0, 0, -1], [1, 2])", "x.put(i, 1)", "np.put(x, i, y[0])", "np.put(x, [9, -9], [1, 0], mode='clip')",
+    "np.put(x, 9, 1, mode='wrap')",
+))  # fmt: skip
 def put(a, ind, v, mode="raise"):
     """Write into the flattened array. Values that run out start again; of an index given twice the last value stays."""
     flat = a.reshape(-1)
@@ -191,12 +204,14 @@ def _cycled(values: torch.Tensor, count: int) -> torch.Tensor:
     return values[torch.tensor(numpy.arange(count) % values.numel(), device=values.device)]
 
 
-@rule("numpy.place", kind="selection", writes="arr")
+@rule("numpy.place", kind="selection", writes="arr", examples=("np.place(x, k, [1, 2])", "np.place(x, k, y)"))
 def place(arr, mask, vals):
     """The n-th true place of the mask gets the n-th value; values that run out start again."""
     truth = as_tensor(mask, torch.bool).reshape(-1)
     if truth.numel() != arr.numel():
         raise ValueError("place: mask and data must be the same size")
+    if isinstance(vals, torch.Tensor) and arr.numel() and vals.untyped_storage().data_ptr() == arr.untyped_storage().data_ptr():
+        raise Refused("numpy.place with values out of the array itself: NumPy reads what it has written", "copy the values first")
     values = _safely(arr, vals).reshape(-1)
     if values.numel() == 0:
         demand(torch.logical_not(torch.any(truth)), ValueError("Cannot insert from an empty array!"))
@@ -213,7 +228,9 @@ def _safely(target: torch.Tensor, values: Any) -> torch.Tensor:
     return incoming_value(target, values)
 
 
-@rule("numpy.putmask", kind="selection", writes="a")
+@rule("numpy.putmask", kind="selection", writes="a", examples=(
+    "np.putmask(x, k, 1)", "np.putmask(x, k, x + x)", "np.putmask(x, k, [1, 0])"
+))  # fmt: skip
 def putmask(a, /, mask, values):
     """Each true place gets the value at its own (flat) position in `values`; values that run out start again."""
     truth = as_tensor(mask, torch.bool)
@@ -227,7 +244,9 @@ def putmask(a, /, mask, values):
     return torch.where(truth, _cycled(ready.reshape(-1), a.numel()).reshape(a.shape), a)
 
 
-@rule("numpy.copyto", kind="selection", writes="dst")
+@rule("numpy.copyto", kind="selection", writes="dst", examples=(
+    "np.copyto(x, y)", "np.copyto(x, 1)", "np.copyto(x, y, where=k)", "np.copyto(x, y, casting='unsafe')", "np.copyto(f, 0.5, where=f < 0)",
+))  # fmt: skip
 def copyto(dst, src, casting="same_kind", where=True):
     """The values of `src`, broadcast, where the mask is true. Raises TypeError where `casting` does not allow it."""
     source = promote(dst.dtype, dtype_of(src)) if is_weak(src) else dtype_of(src)
@@ -244,7 +263,9 @@ def copyto(dst, src, casting="same_kind", where=True):
     return torch.where(mask, values, dst)
 
 
-@rule("numpy.fill_diagonal", kind="selection", writes="a")
+@rule("numpy.fill_diagonal", kind="selection", writes="a", examples=(
+    "np.fill_diagonal(m, 1)", "np.fill_diagonal(m, [1, 0], wrap=True)"
+))  # fmt: skip
 def fill_diagonal(a, val, wrap=False):
     """The diagonal of a matrix (or a cube); values that run out start again. `wrap`: on again below, in tall matrices."""
     if a.ndim < 2:
@@ -256,7 +277,7 @@ def fill_diagonal(a, val, wrap=False):
     return FlatView(a).written(slice(None, end, step), val)
 
 
-@rule("numpy.ndarray.fill", kind="selection", writes="a")
+@rule("numpy.ndarray.fill", kind="selection", writes="a", examples=("x.fill(1)", "f.fill(0.5)", "x.fill(True)"))
 def fill(a, value):
     """One scalar everywhere, cast to the array's dtype."""
     ready = incoming_value(a, value)
@@ -308,7 +329,7 @@ def select(condlist, choicelist, default=0):
     return zero_d_array(result)
 
 
-@rule("numpy.piecewise", kind="selection", examples=("np.piecewise(x, [k], [1, 0])", "np.piecewise(f, [f < 0, f >= 0], [-1, 1])"))
+@rule("numpy.piecewise", kind="selection", examples=("np.piecewise(x, [k], [1, 0])", "np.piecewise(f, [f < 0, f >= 0], [lambda t: -t, 1])"))
 def piecewise(x, condlist, funclist, *args, **kw):
     """Each function is called with the elements where its condition holds; of conditions that overlap the last counts.
 
@@ -341,7 +362,9 @@ def _conditions(x: torch.Tensor, condlist: Any) -> list[torch.Tensor]:
     return [as_tensor(c, torch.bool).to(x.device) for c in ([condlist] if single else condlist)]
 
 
-@rule("numpy.compress", kind="selection", examples=("np.compress([1, 0], x)", "np.compress(np.array([True]), x, axis=0)", "np.compress(k.ravel(), x)"))
+@rule("numpy.compress", kind="selection", examples=(
+    "np.compress([1], x)", "np.compress(np.array([True]), x, axis=0)", "np.compress(k.ravel(), x)",
+))  # fmt: skip
 def compress(condition, a, axis=None, out=None):
     """The slices along `axis` at which the condition, one truth for each, holds. It may be shorter than the axis."""
     truth = as_tensor(condition, torch.bool) if isinstance(condition, torch.Tensor) else numpy.asarray(condition).astype(bool)
@@ -352,7 +375,7 @@ def compress(condition, a, axis=None, out=None):
     return picked(a.reshape(-1), found, 0) if axis is None else picked(a, found, axis_of(axis, a.ndim))
 
 
-@rule("numpy.ndarray.compress", kind="selection")
+@rule("numpy.ndarray.compress", kind="selection", examples=("x.compress([True], axis=0)",))
 def _compress_method(a, condition, axis=None, out=None):
     return compress(condition, a, axis)
 

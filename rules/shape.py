@@ -455,10 +455,9 @@ def repeat(a, repeats, axis=None):
     axis = _axis(axis, a.ndim)
     if isinstance(repeats, int) and repeats >= 0:
         return torch.repeat_interleave(a, repeats, dim=axis)
-    counts = numpy.asarray(repeats.tolist() if isinstance(repeats, torch.Tensor) else repeats)
-    if not numpy.can_cast(counts.dtype, numpy.intp, "safe") and counts.size:
-        raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
-    positions = numpy.repeat(numpy.arange(a.shape[axis]), counts.astype(numpy.intp))  # raises what NumPy raises
+    if isinstance(repeats, torch.Tensor):
+        repeats = numpy.asarray(repeats.tolist(), dtype=to_numpy(repeats.dtype))
+    positions = numpy.repeat(numpy.arange(a.shape[axis]), repeats)  # raises what NumPy raises
     return gather(a, axis, positions)
 
 

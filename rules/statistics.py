@@ -184,16 +184,22 @@ def quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=False):
     axes = axes_tuple(axis, a)
     flat = merged(a, axes)
     if weights is not None:
-        if method != "inverted_cdf":
-            raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
-        w = fitting_weights(a, weights, None if axis is None else normalize_axis_tuple(axis, a.ndim, "axis"))
-        demand(torch.ge(w, 0), ValueError("Weights must be non-negative."))
+        w = quantile_weights(a, weights, axis, method)
         found = _weighted(flat, merged(torch.broadcast_to(w, a.shape), axes), q, skip_nan)
     else:
         if flat.shape[-1] == 0 and q.numel() > 0:
             raise IndexError("index -1 is out of bounds for axis 0 with size 0")
         found = _interpolated(sorted_last(flat), q, method, weak, skip_nan)
     return restored(found, axes, keepdims, q.ndim)
+
+
+def quantile_weights(a, weights, axis, method):
+    """The weights with the rank of `a`. Raises ValueError for negative ones and for methods that know none."""
+    if method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    w = fitting_weights(a, weights, None if axis is None else normalize_axis_tuple(axis, a.ndim, "axis"))
+    demand(torch.ge(w, 0), ValueError("Weights must be non-negative."))
+    return w
 
 
 def _interpolated(ordered, q, method, weak, skip_nan):

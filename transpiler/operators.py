@@ -351,6 +351,9 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         return functools.partial(_lifted(function.__func__), function.__self__)
     if isinstance(function, types.FunctionType) and is_users(function):
         return _lifted(function)
+    method = getattr(type(function), "__call__", None)
+    if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(function, torch.nn.Module):
+        return functools.partial(_lifted(method), function)
     if _understands_tensors(function) or not any(map(_holds_array, args)):
         return function
     raise Refused(f"{getattr(function, '__qualname__', function)} is given an array, but np2fx cannot see what it does with it",

@@ -40,6 +40,8 @@ def test_rule_on_meta(entry: Rule, example: str) -> None:
         got, failure, _ = outcome(run_rules, example, tensors_of(arrays, "meta"))
         if error is not None or isinstance(failure, Refused):
             return  # errors that hang on values cannot be seen here
+        if isinstance(failure, NotImplementedError) and "data-independent" in str(failure):
+            return  # the shape hangs on values, torch says
         if failure is not None:
             raise AssertionError(f"NumPy gives {want!r}; on meta the rule raises {type(failure).__name__}: {failure}") from failure
         why = unlike(want, got)

@@ -33,15 +33,18 @@ def check_source(source: str | bytes, path: str = "<string>", config: Config | N
     `target` is "any", "np2fx" or "leapp" (the configuration's where None); a source without a node says no-node."""
     config = (config or Config()).override(target=target)
     checked = check_module(source, path, config, all_functions)
-    if not checked.nodes and not checked.findings:
+    mentioned = "numpy" in source if isinstance(source, str) else b"numpy" in source
+    if mentioned and not checked.nodes and not checked.findings:
         found = make_finding("no-node", path=path)
         checked.findings += [found] if config.target != "np2fx" and config.wants(found) else []
     return checked.findings
 
 
 def check_paths(paths: Sequence[str], config: Config | None = None, *, all_functions: bool = False, target: str | None = None,
-                stdin_path: str = "<stdin>") -> Checked:  # fmt: skip
-    """The findings of files and folders ("-" is standard input). Without a config each path's own pyproject.toml is read.
+                stdin_path: str = "<stdin>", stdin: bytes | None = None) -> Checked:  # fmt: skip
+    """The findings of files and folders; "-" is standard input (or `stdin`, where it was read already).
+
+    Without a config each path's own pyproject.toml is read.
 
     Raises FileNotFoundError and ConfigError."""
     total = Checked()
@@ -51,7 +54,7 @@ def check_paths(paths: Sequence[str], config: Config | None = None, *, all_funct
         for path in files.discover([start], settings.exclude, settings.root):
             name = stdin_path if path == "-" else path
             try:
-                data = files.read(path)
+                data = stdin if path == "-" and stdin is not None else files.read(path)
             except OSError as error:
                 total.findings.append(make_finding("encoding-error", path=name, message=f"cannot be read: {error.strerror}"))
                 continue

@@ -1,14 +1,14 @@
 """Configuration: `[tool.np2fx]` of the nearest pyproject.toml.
 
-    [tool.np2fx]
-    target = "any"                              # any, np2fx or leapp: for whom findings are said
-    nodes = ["pkg/pre.py:normalize*"]           # functions that are nodes without a decorator
-    node-decorators = ["mylib.exported"]        # beside np2fx.node and leapp's annotate.method
-    rules = ["mylib.torch_rules"]               # modules with rules of the project's own
-    select = ["NX2", "python-value"]            # codes, prefixes of codes or names
-    ignore = ["NX104"]
-    exclude = ["vendored", "tests/data"]
-    per-file-ignores = { "tests/*" = ["NX2"] }
+[tool.np2fx]
+target = "any"                              # any, np2fx or leapp: for whom findings are said
+nodes = ["pkg/pre.py:normalize*"]           # functions that are nodes without a decorator
+node-decorators = ["mylib.exported"]        # beside np2fx.node and leapp's annotate.method
+rules = ["mylib.torch_rules"]               # modules with rules of the project's own
+select = ["NX2", "python-value"]            # codes, prefixes of codes or names
+ignore = ["NX104"]
+exclude = ["vendored", "tests/data"]
+per-file-ignores = { "tests/*" = ["NX2"] }
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def of_value(value: Any) -> Fact:
         return number(type(value).__name__, value)
     if value is None:
         return NONE
-    return TEXT if isinstance(value, (str, bytes)) else OTHER
+    return Fact("text", value=value) if isinstance(value, (str, bytes)) else OTHER
 
 
 OPERATORS: dict[type[ast.AST], str] = {

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from .facts import UNKNOWN, Fact
 from .plain import FLOATS
-from .promotion import inexact
+from .promotion import ASSUMED
+from .results import SCALAR_TYPES
+from .table import _tree as module_of
 
 if TYPE_CHECKING:
     from .rewriting import Rewriter
@@ -43,8 +45,8 @@ def inline(r: Rewriter, call: ast.Call, rule: Any, args: list[ast.expr]) -> str 
         env = _bind(r, rule, args, call.keywords)
         if rule.is_ufunc:
             _check_loop(rule, env)
-        text = _Follower(env, r.mutates).run(rule.function.body)
-    except _Undecided:
+        text = _Follower(env, rule.file).run(rule.function.body)
+    except (_Undecided, StopIteration):
         return None
     r.imported.add("torch")
     return text if r.torch_name == "torch" else text.replace("torch.", f"{r.torch_name}.")
@@ -101,8 +103,8 @@ def _check_loop(rule: Any, env: dict[str, _Value]) -> None:
 class _Follower:
     """Runs a rule's body on texts."""
 
-    def __init__(self, env: dict[str, _Value], mutates: bool) -> None:
-        self.env, self.mutates = dict(env), mutates
+    def __init__(self, env: dict[str, _Value], file: str) -> None:
+        self.env, self.file = dict(env), file
         self.used: dict[str, int] = {}
 
     def run(self, body: list[ast.stmt]) -> str:
@@ -128,12 +130,23 @@ class _Follower:
     def returned(self, e: ast.expr) -> str:
         if isinstance(e, ast.IfExp):
             return self.returned(e.body if self.decide(e.test) else e.orelse)
-        if isinstance(e, ast.Name) or not self._is_torch(e):
+        e = self.unwrapped(e)
+        if isinstance(e, ast.Name):
             raise _Undecided
         text = self.render(e)
         if any(n > 1 and not self.env[name].atom for name, n in self.used.items()):
             raise _Undecided
         return text
+
+    def unwrapped(self, e: ast.expr) -> ast.expr:
+        """Markers of 0-d arrays do nothing where there are dimensions."""
+        if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id in ("zero_d_array", "_same_kind") and e.args:
+            source = e.args[-1] if e.func.id == "_same_kind" else None
+            fact = self.env[source.id].fact if isinstance(source, ast.Name) and source.id in self.env else UNKNOWN
+            if fact.kind == "array" and fact.rank:
+                return e.args[0]
+            raise _Undecided
+        return e
 
     def _is_torch(self, e: ast.expr) -> bool:
         return isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and ast.unparse(e.func).startswith("torch.")
@@ -143,6 +156,8 @@ class _Follower:
             if e.id not in self.env:
                 raise _Undecided
             value = self.env[e.id]
+            if value.fact.kind == "name":
+                raise _Undecided  # a NumPy object has no place in a torch call
             if not _simple(value.text):
                 self.used[e.id] = self.used.get(e.id, 0) + 1
                 if self.used[e.id] > 1:
@@ -168,12 +183,12 @@ class _Follower:
         if known is not None:
             return known.text
         parts = [self.render(a) for a in e.args]
-        for k in e.keywords:
-            if k.arg is None:
-                raise _Undecided
-            if self.is_torch_default(e, k):
-                continue
-            parts.append(f"{k.arg}={self.render(k.value)}")
+        if any(k.arg is None for k in e.keywords):
+            raise _Undecided
+        kept = [k for k in e.keywords if not self.is_torch_default(e, k)]
+        if any(k.arg == "keepdim" for k in kept):  # torch's overload without `dim` has no `keepdim`
+            kept = [k for k in e.keywords if k in kept or k.arg == "dim"]
+        parts += [f"{k.arg}={self.render(k.value)}" for k in kept]
         return f"{ast.unparse(e.func)}({', '.join(parts)})"
 
     def is_torch_default(self, e: ast.Call, k: ast.keyword) -> bool:
@@ -198,9 +213,30 @@ class _Follower:
             rest = [self.value(a) for a in e.args[1:]] if len(e.args) > 1 else []
             if e.func.id == "as_tensor" and first.fact.is_tensor and all(v.fact.kind == "none" for v in rest) and not e.keywords:
                 return first
+            if e.func.id == "to_torch" and len(e.args) == 1:
+                return self.dtype(first)
+            if e.func.id == "cast" and len(rest) == 1 and first.fact.is_tensor and rest[0].fact.kind == "dtype":
+                return self.cast(first, rest[0])
             if e.func.id in ("widen", "as_inexact") and plain_float and all(v.fact.kind == "none" for v in rest):
                 return first
         raise _Undecided
+
+    def dtype(self, given: _Value) -> _Value:
+        """A dtype argument as torch spells it."""
+        known = _dtype_of(given.fact)
+        if known is None:
+            raise _Undecided
+        return _Value(f"torch.{known}", Fact("dtype", known, value=known))
+
+    def cast(self, x: _Value, dtype: _Value) -> _Value:
+        if x.fact.dtype is None or dtype.fact.dtype is None:
+            raise _Undecided
+        if x.fact.dtype == dtype.fact.dtype:
+            return x
+        if x.fact.dtype.startswith("complex") or dtype.fact.dtype == "bool":
+            raise _Undecided
+        owner = x.text if x.atom else f"({x.text})"
+        return _Value(f"{owner}.to({dtype.text})", Fact(x.fact.kind, dtype.fact.dtype, x.fact.rank, fresh=True))
 
     def decide(self, e: ast.expr) -> bool:
         """A condition of the rule, decided by the facts of the call."""
@@ -238,6 +274,12 @@ class _Follower:
         fact, constant = self.env[left.id].fact, _literal_fact(right)
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             wanted = isinstance(op, (ast.Is, ast.Eq))
+            if isinstance(right, ast.Tuple) and not right.elts and fact.kind in ("number", "none"):
+                return not wanted
+            if isinstance(right, ast.Tuple) and not right.elts and fact.kind == "sequence" and fact.items is not None:
+                return (len(fact.items) == 0) is wanted
+            if constant.kind == "text" and fact.kind == "text" and fact.value is not None:
+                return (fact.value == constant.value) is wanted
             if constant.kind == "none":
                 if fact.kind in ("unknown", "other"):
                     raise _Undecided
@@ -257,12 +299,45 @@ class _Follower:
             table = {ast.Eq: fact.rank == n, ast.NotEq: fact.rank != n, ast.Lt: fact.rank < n, ast.LtE: fact.rank <= n, ast.Gt: fact.rank > n, ast.GtE: fact.rank >= n}
             if type(op) in table:
                 return table[type(op)]
-        if attribute == "dtype" and fact.dtype in FLOATS and isinstance(op, (ast.Eq, ast.NotEq)):
-            other = ast.unparse(right)
-            if other in ("torch.bool", "torch.float16", "torch.uint8", "torch.int64"):
-                return not wanted
-        if attribute == "dtype" and fact.dtype in FLOATS and isinstance(op, (ast.In, ast.NotIn)) and ast.unparse(right) == "WIDER":
-            return isinstance(op, ast.NotIn)
+        if attribute == "dtype" and fact.dtype is not None:
+            if isinstance(op, (ast.Eq, ast.NotEq)):
+                return self.same_dtype(fact.dtype, right) is wanted
+            if isinstance(op, (ast.In, ast.NotIn)):
+                return self.among(fact.dtype, self.constant(right)) is isinstance(op, ast.In)
+        raise _Undecided
+
+    def same_dtype(self, dtype: str, right: ast.expr) -> bool:
+        """`dtype == right`, where right is a dtype of torch's or of another argument."""
+        if isinstance(right, ast.Attribute) and isinstance(right.value, ast.Name) and right.value.id in self.env and right.attr == "dtype":
+            other = self.env[right.value.id].fact
+            if not other.is_tensor or other.dtype is None or (ASSUMED in (dtype, other.dtype) and dtype != other.dtype):
+                raise _Undecided
+            return dtype == other.dtype
+        if isinstance(right, ast.Name) and right.id in self.env and self.env[right.id].fact.kind == "dtype":
+            return self.among(dtype, [f"torch.{self.env[right.id].fact.dtype}"])
+        return self.among(dtype, [ast.unparse(right)])
+
+    def among(self, dtype: str, spelled: list[str]) -> bool:
+        if any(not t.startswith("torch.") for t in spelled):
+            raise _Undecided
+        if dtype != ASSUMED:
+            return f"torch.{dtype}" in spelled
+        floats = {"torch.float32", "torch.float64"} & set(spelled)
+        if len(floats) == 1:
+            raise _Undecided
+        return len(floats) == 2
+
+    def constant(self, e: ast.expr) -> list[str]:
+        """The dtypes in a constant of the rule's file (or in WIDER)."""
+        if isinstance(e, ast.Name):
+            if e.id == "WIDER":
+                return ["torch.uint16", "torch.uint32", "torch.uint64"]
+            for s in module_of(self.file).body:
+                if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name) and s.targets[0].id == e.id:
+                    e = s.value
+                    break
+        if isinstance(e, (ast.Tuple, ast.List, ast.Set)):
+            return [ast.unparse(x) for x in e.elts]
         raise _Undecided
 
     def predicate(self, e: ast.Call) -> bool:
@@ -275,16 +350,55 @@ class _Follower:
                     return fact.dtype.startswith("float")
         if isinstance(e.func, ast.Name) and e.func.id == "isinstance" and len(e.args) == 2 and isinstance(e.args[0], ast.Name) and e.args[0].id in self.env:
             return self.is_instance(self.env[e.args[0].id].fact, ast.unparse(e.args[1]))
+        helper = self.helper(e)
+        if helper is not None:
+            return helper
         if isinstance(e.func, ast.Name) and e.func.id == "is_integral":
             facts = [self.env[a.id].fact for a in e.args if isinstance(a, ast.Name) and a.id in self.env]
             if any(f.is_tensor and f.dtype in FLOATS for f in facts):
                 return False
         raise _Undecided
 
+    def helper(self, e: ast.Call) -> bool | None:
+        """A predicate of the rule's own file, followed in the same way."""
+        if not isinstance(e.func, ast.Name) or e.keywords:
+            return None
+        function = next((s for s in module_of(self.file).body if isinstance(s, ast.FunctionDef) and s.name == e.func.id), None)
+        if function is None or len(function.args.args) != len(e.args):
+            return None
+        env: dict[str, _Value] = {}
+        for p, a in zip(function.args.args, e.args):
+            if isinstance(a, ast.Attribute) and a.attr == "dtype" and isinstance(a.value, ast.Name) and a.value.id in self.env:
+                fact = self.env[a.value.id].fact
+                env[p.arg] = _Value("dtype", Fact("dtype", fact.dtype, value=fact.dtype))
+            else:
+                env[p.arg] = self.value(a)
+        return _Follower(env, self.file).truth(function.body)
+
+    def truth(self, body: list[ast.stmt]) -> bool:
+        for s in body:
+            if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant):
+                continue
+            if isinstance(s, ast.If):
+                taken = s.body if self.decide(s.test) else s.orelse
+                if taken:
+                    return self.truth(taken)
+            elif isinstance(s, ast.Return) and s.value is not None:
+                if isinstance(s.value, ast.Constant) and isinstance(s.value.value, bool):
+                    return s.value.value
+                return self.decide(s.value)
+            else:
+                raise _Undecided
+        raise _Undecided
+
     def is_instance(self, fact: Fact, classes: str) -> bool:
         if classes == "torch.Tensor":
             if fact.is_tensor or fact.kind in ("number", "none", "text", "sequence"):
                 return fact.is_tensor
+        if classes == "tuple" and fact.kind in ("number", "none", "sequence", "text", "array", "scalar", "tensor"):
+            if fact.kind == "sequence":
+                raise _Undecided
+            return False
         if classes == "int" and (fact.kind == "number" and fact.dtype is not None or fact.is_tensor or fact.kind in ("none", "sequence")):
             return fact.kind == "number" and fact.dtype in ("int", "bool")
         raise _Undecided
@@ -295,4 +409,14 @@ def _simple(text: str) -> bool:
     return text.replace(".", "").replace("_", "").lstrip("-").isalnum()
 
 
-__all__ = ["inexact", "inline"]
+def _dtype_of(fact: Fact) -> str | None:
+    """The dtype that an argument such as `np.float32`, `float` or "f4" names."""
+    if fact.kind == "name":
+        module, _, last = str(fact.value).rpartition(".")
+        if module == "numpy":
+            return SCALAR_TYPES.get(last)
+        return {"builtins.float": "float64", "builtins.int": "int64", "builtins.bool": "bool", "builtins.complex": "complex128"}.get(str(fact.value))
+    return str(fact.value) if fact.kind == "text" and fact.value in set(SCALAR_TYPES.values()) else None
+
+
+__all__ = ["inline"]

@@ -155,6 +155,7 @@ class ScalarIndex(Kind):
 
     name = "scalar-index"
     code = "NX201"
+    fixable = True
     message = "an index that gives a scalar leaves the graph"
     hint = "keep the axis: `x[0:1]` (or `x[..., 0:1]`), or reduce with an array function"
     bad = HEADER + '@np2fx.node(x="float32[7]")\ndef head(x):\n    return x[0] * 2\n'
@@ -266,6 +267,7 @@ class NumpyScalar(Kind):
 
     name = "numpy-scalar"
     code = "NX304"
+    fixable = True
     severity = "warning"
     message = "a NumPy scalar promotes differently in torch, and carries no trace"
     hint = "use a plain Python number, or np.array(value, dtype=...)"
@@ -360,6 +362,7 @@ class Mutation(Kind):
 
     name = "mutation"
     code = "NX401"
+    fixable = True
     severity = "warning"
     message = "the node writes into its argument"
     hint = "work on a copy (`x = x.copy()`), or compute a new array: np.where(mask, 0, x)"
@@ -456,7 +459,7 @@ class SyntaxErrorKind(Kind):
     message = "this is not Python"
     hint = "mend the syntax, or exclude the file: [tool.np2fx] exclude = [...]"
     bad = "%matplotlib inline\nimport numpy as np\n"
-    good = "import numpy as np\n"
+    good = HEADER + "@np2fx.node\ndef double(x):\n    return np.add(x, x)\n"
 
 
 class EncodingError(Kind):
@@ -474,7 +477,7 @@ class EncodingError(Kind):
     message = "the file's bytes do not fit its encoding"
     hint = "save it as UTF-8, or name the right encoding in the first line"
     bad = "# coding: no-such-codec\nimport numpy as np\n"
-    good = "# coding: utf-8\nimport numpy as np\n"
+    good = "# coding: utf-8\n" + HEADER + "@np2fx.node\ndef double(x):\n    return np.add(x, x)\n"
 
 
 class NewerSyntax(Kind):
@@ -493,7 +496,10 @@ class NewerSyntax(Kind):
     hint = "install np2fx for the Python that runs this code"
     # Syntax of Python 3.14, older than which no example can be newer than every Python.
     bad = "import numpy as np\n\ntry:\n    x = np.zeros(3)\nexcept ValueError, TypeError:\n    x = None\n"
-    good = "import numpy as np\n\ntry:\n    x = np.zeros(3)\nexcept (ValueError, TypeError):\n    x = None\n"
+    good = (
+        HEADER.replace("np2fx\n\n\n", "np2fx\n\ntry:\n    x = np.zeros(3)\nexcept (ValueError, TypeError):\n    x = None\n\n\n")
+        + "@np2fx.node\ndef double(x):\n    return np.add(x, x)\n"
+    )
 
 
 class NoNode(Kind):
@@ -510,7 +516,7 @@ class NoNode(Kind):
     code = "NX904"
     severity = "warning"
     message = "no node was found, so nothing was checked"
-    hint = "mark the functions: @np2fx.node above the def, [tool.np2fx] nodes = [\"pkg/pre.py:normalize*\"], or --all-functions"
+    hint = 'mark the functions: @np2fx.node above the def, [tool.np2fx] nodes = ["pkg/pre.py:normalize*"], or --all-functions'
     stage = "check"
     bad = "import numpy as np\n\n\ndef double(x):\n    return np.add(x, x)\n"
     good = HEADER + "@np2fx.node\ndef double(x):\n    return np.add(x, x)\n"

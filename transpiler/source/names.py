@@ -152,7 +152,7 @@ class Names:
         if not binding.fallback:
             return False
         first = {self._value(b, owner, seen) for b in binding.fallback}
-        return all(f is not None and (f == "numpy" or f.startswith("numpy.") and self.known(f)) for f in first)
+        return all(f is not None and (f == "numpy" or (f.startswith("numpy.") and self.known(f))) for f in first)
 
     def _value(self, binding: Binding, owner: Scope, seen: tuple[tuple[Scope, str], ...]) -> str | None:
         if binding.qualified is not None:
@@ -258,11 +258,10 @@ class _Builder:
 
     def assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
         """`xp = np` is an alias, `a, b = np.sin, np.cos` two; anything else is a value we do not know."""
-        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)) and len(target.elts) == len(value.elts):
-            if not any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts)):
-                for t, v in zip(target.elts, value.elts, strict=True):
-                    self.assign(t, v, scope)
-                return
+        if _pairs_up(target, value):
+            for t, v in zip(target.elts, value.elts, strict=True):  # type: ignore[attr-defined]
+                self.assign(t, v, scope)
+            return
         if isinstance(target, ast.Name):
             self.names._scope_of[target] = scope
             alias = value if isinstance(value, (ast.Name, ast.Attribute)) and isinstance(_base(value), ast.Name) else None
@@ -382,6 +381,13 @@ class _Builder:
     on_TypeVarTuple = on_ParamSpec = on_TypeVar
 
 
+def _pairs_up(target: ast.expr, value: ast.expr) -> bool:
+    """Whether `a, b = x, y` gives each target a value of its own."""
+    if not (isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List))):
+        return False
+    return len(target.elts) == len(value.elts) and not any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
+
+
 def _catches_import_failure(handler: ast.ExceptHandler) -> bool:
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(k is None or isinstance(k, ast.Name) and k.id in _IMPORT_FAILURES for k in kinds)
+    return any(k is None or (isinstance(k, ast.Name) and k.id in _IMPORT_FAILURES) for k in kinds)

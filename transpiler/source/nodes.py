@@ -46,7 +46,9 @@ class Node:
         return min([self.function.lineno, *decorated]), max(first, self.function.lineno + 1), self.function.end_lineno or first
 
 
-def find_nodes(tree: ast.Module, names: Names, config: Config | None = None, path: str = "<string>", all_functions: bool = False) -> list[Node]:
+def find_nodes(
+    tree: ast.Module, names: Names, config: Config | None = None, path: str = "<string>", all_functions: bool = False
+) -> list[Node]:
     """The nodes of a module in source order, helpers after them, each function once."""
     config = config or Config()
     patterns = config.node_patterns(path)
@@ -75,7 +77,7 @@ def _functions(tree: ast.AST, prefix: str = "", in_class: bool = False) -> Itera
                     yield inner, (name, inner_class)
         elif isinstance(child, ast.ClassDef):
             yield from _functions(child, f"{prefix}{child.name}.", True)
-        elif isinstance(child, ast.stmt) or isinstance(child, (ast.ExceptHandler, ast.match_case)):
+        elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             yield from _functions(child, prefix, in_class)
 
 
@@ -91,7 +93,9 @@ def _decorates(decorator: ast.expr, names: Names, config: Config) -> bool:
 def _declared(decorator: ast.expr) -> dict[str, str]:
     if not isinstance(decorator, ast.Call):
         return {}
-    return {k.arg: k.value.value for k in decorator.keywords if k.arg and isinstance(k.value, ast.Constant) and isinstance(k.value.value, str)}
+    return {
+        k.arg: k.value.value for k in decorator.keywords if k.arg and isinstance(k.value, ast.Constant) and isinstance(k.value.value, str)
+    }
 
 
 # Regions.
@@ -116,7 +120,7 @@ def _regions(tree: ast.Module, names: Names, functions: dict[Function, tuple[str
 
 
 def _region_call(call: ast.Call, names: Names) -> str | None:
-    """"input_tensors" or "output_tensors" of an `annotate` that comes from np2fx or leapp."""
+    """ "input_tensors" or "output_tensors" of an `annotate` that comes from np2fx or leapp."""
     found = names.qualified(call.func)
     if found is None:
         return None

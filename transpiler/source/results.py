@@ -84,13 +84,28 @@ def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference
         return _ufunc(rule, args, keywords)
     if rule.kind == "reduction" and short in (*_SAME_DTYPE, *_POSITIONS, *_TRUTH) and args:
         return _reduction(short, args, call, keywords, is_method=name.startswith("numpy.ndarray."))
-    if name == "numpy.ndarray.astype" and len(args) == 2 and not keywords - {"dtype"}:
-        return array(None, args[0].rank, fresh=True) if args[0].kind == "array" else Fact("tensor", fresh=True)
+    if name == "numpy.ndarray.astype" and len(args) <= 2:
+        dtype = _dtype_argument(call, inference, 0)
+        return array(dtype, args[0].rank, fresh=True) if args[0].kind == "array" else Fact("tensor", dtype, fresh=True)
     if name == "numpy.ndarray.copy" or (name == "numpy.copy" and args and args[0].kind == "array"):
         return Fact(args[0].kind, args[0].dtype, args[0].rank, fresh=True)
     if short in ("clip", "where") and "out" not in keywords:
         return _chosen(short, args, keywords)
     return UNKNOWN
+
+
+def _dtype_argument(call: ast.Call, inference: Inference, position: int) -> str | None:
+    """The dtype that a call is given, at a position or by keyword."""
+    given = next((k.value for k in call.keywords if k.arg == "dtype"), call.args[position] if len(call.args) > position else None)
+    if given is None:
+        return None
+    fact = inference.facts.get(given, UNKNOWN)
+    if fact.kind == "text":
+        return fact.value if fact.value in SCALAR_TYPES.values() else None
+    module, _, last = str(fact.value).rpartition(".")
+    if module == "numpy":
+        return SCALAR_TYPES.get(last)
+    return {"builtins.float": "float64", "builtins.int": "int64", "builtins.bool": "bool"}.get(str(fact.value))
 
 
 def _ufunc(rule: Any, args: list[Fact], keywords: set[str | None]) -> Fact:

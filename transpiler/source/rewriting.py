@@ -57,6 +57,7 @@ class Rewriter:
         self.own_names = inference.locals
         self.filled = _filled_names(node)
         self.read_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        self.stored_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         if isinstance(node, ast.Lambda):
             self.piece(node.body, self.text(node.body))
         else:
@@ -96,8 +97,16 @@ class Rewriter:
             for default in [*s.args.defaults, *filter(None, s.args.kw_defaults)]:
                 self.piece(default, self.text(default))
             self.block(s.body)
-        elif isinstance(s, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ClassDef)):
+        elif isinstance(s, (ast.Global, ast.Nonlocal)):
+            self.outer_names(s)
+        elif isinstance(s, ast.ClassDef):
+            self.refuse("not-rewritten", s, f"the class `{s.name}` is defined inside a node", "define it outside")
+        elif isinstance(s, (ast.Import, ast.ImportFrom)):
             return
+        elif isinstance(s, ast.Try) and s.handlers:
+            self.guarded(s)
+        elif isinstance(s, ast.Assign) and self.mutates and self.fact(s.value).may_be_tensor and any(isinstance(t, (ast.Tuple, ast.List)) for t in s.targets):
+            self.piece(s.value, self.ops("iterate", self.text(s.value)))
         elif isinstance(s, ast.AnnAssign):
             if s.value is not None:
                 self.piece(s.value, self.text(s.value))
@@ -111,6 +120,26 @@ class Rewriter:
                     for inner in ast.iter_child_nodes(child):
                         if isinstance(inner, ast.stmt):
                             self.statement(inner)
+
+    def guarded(self, s: ast.Try) -> None:
+        """In a `try` the errors have to be NumPy's own, so the rules are called, which raise them."""
+        outside, self.exact = self.exact, True
+        self.block(s.body)
+        self.exact = outside
+        for h in s.handlers:
+            if h.type is not None:
+                self.piece(h.type, self.text(h.type))
+            self.block(h.body)
+        self.block(s.orelse)
+        self.block(s.finalbody)
+
+    def outer_names(self, s: ast.Global | ast.Nonlocal) -> None:
+        """A variable of the module, or of a function around the node, that the node binds anew."""
+        if isinstance(s, ast.Nonlocal) and set(s.names) <= self.own_names:
+            return
+        bound = [n for n in s.names if n in self.stored_names]
+        if bound:
+            self.refuse("side-effect", s, f"`{bound[0]}` is not the function's own: binding it changes what the next call sees", "take it as an argument and return it")
 
     def _uninitialised(self, e: ast.expr) -> bool:
         """`np.empty` and its kin hand out whatever the memory held."""

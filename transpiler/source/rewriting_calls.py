@@ -62,12 +62,20 @@ def _called(r: Rewriter, e: ast.Call) -> str | None:
     """A callable that only run time knows: `ops.call(f, ...)` finds out what it means for tensors."""
     if not any(r.fact(a).may_be_tensor or r.fact(a).kind == "sequence" for a in _arguments(e)) and not _in_doubt(e):
         return None
-    start, end = r.source.span(e)
+    start = r.source.span(e)[0]
     f0, f1 = r.source.span(e.func)
-    opening = f1 + r.source.slice(f1, end).index("(")
-    rest = splice(r.source, opening + 1, end, [p for p in r._parts(e, start, end) if p[0] > opening])
+    opening, rest = _arguments_text(r, e, f1)
     comma = ", " if rest.strip() != ")" else ""
     return f"{_ops(r)}.call({r.source.slice(start, f0)}{r.text(e.func)}{r.source.slice(f1, opening).strip()}{comma}{rest}"
+
+
+def _arguments_text(r: Rewriter, e: ast.Call, after: int) -> tuple[int, str]:
+    """Where a call's parenthesis opens, and the new text from there to the closing one."""
+    start, end = r.source.span(e)
+    opening = after + r.source.slice(after, end).index("(")
+    if len(e.args) == 1 and isinstance(e.args[0], ast.GeneratorExp) and r.source.span(e.args[0])[0] == opening:
+        return opening, f"{r.text(e.args[0])})"  # a lone generator shares the call's parentheses
+    return opening, splice(r.source, opening + 1, end, [p for p in r._parts(e, start, end) if p[0] > opening])
 
 
 def _arguments(e: ast.Call) -> list[ast.expr]:
@@ -113,6 +121,9 @@ def _scalar(r: Rewriter, e: ast.Call, dtype: str) -> str | None:
 
 
 def _builtin(r: Rewriter, e: ast.Call, name: str) -> str | None:
+    if name in ("eval", "exec", "globals", "locals", "compile", "__import__"):
+        r.refuse("opaque-call", e, f"`{name}` works on source or namespaces that np2fx cannot see", "write the code out")
+        return None
     if name == "abs" and e.args and r.fact(e.args[0]).may_be_tensor:
         a = r.fact(e.args[0])
         if not r.exact and a.is_tensor and a.dtype in ("float32", "float64", "floating"):
@@ -175,10 +186,9 @@ def _called_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
 
 def _as_function(r: Rewriter, e: ast.Call, f: ast.Attribute, function: str) -> str:
     """`x.sum(axis=0)` as `function(x, axis=0)`."""
-    start, end = r.source.span(e)
+    start = r.source.span(e)[0]
     f1 = r.source.span(f)[1]
-    opening = f1 + r.source.slice(f1, end).index("(")
-    rest = splice(r.source, opening + 1, end, [p for p in r._parts(e, start, end) if p[0] > opening])
+    _, rest = _arguments_text(r, e, f1)
     v0, v1 = r.source.span(f.value)
     owner = r.text(f.value)
     lead, tail = r.source.slice(start, v0), r.source.slice(v1, f1)

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from .findings import Finding
 
-_COMMENT = re.compile(r"#\s*(?:np2fx:\s*ignore(?P<named>\[[^\]]*\])?|(?P<noqa>noqa)(?P<codes>\s*:\s*[A-Za-z0-9\-]+(?:[,\s]+[A-Z]+[0-9]+)*)?)", re.I)
+_COMMENT = re.compile(
+    r"#\s*(?:np2fx:\s*ignore(?P<named>\[[^\]]*\])?|(?P<noqa>noqa)(?P<codes>\s*:\s*[A-Za-z0-9\-]+(?:[,\s]+[A-Z]+[0-9]+)*)?)", re.I
+)
 
 
 def suppressions(text: str) -> dict[int, frozenset[str] | None]:

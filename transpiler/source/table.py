@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-_FORMAT = 4  # of the cached index
+_FORMAT = 5  # of the cached index
 UFUNC_KEYWORDS = ("out", "where", "casting", "order", "dtype", "subok", "signature")
 
 
@@ -42,6 +42,7 @@ class RuleSource:
     writes: str | None = None
     view: bool = False
     is_ufunc: bool = False
+    outputs: int = 1
     doc: str = ""
     examples: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
@@ -53,7 +54,7 @@ class RuleSource:
     @property
     def function(self) -> ast.FunctionDef:
         """The rule's syntax tree."""
-        return _functions(self.file)[self.line]
+        return _functions(self.file)[self.body_name]
 
     @property
     def source(self) -> str:
@@ -194,8 +195,15 @@ def _rule_entry(function: ast.FunctionDef, decorator: ast.Call, names: dict[str,
         "entry": "rule", "names": _strings(decorator.args, names), "body_name": function.name, "module": module, "file": file,
         "line": function.lineno, "kind": options.pop("kind", "elementwise"), "writes": options.pop("writes", None),
         "view": bool(options.pop("view", False)), "examples": list(options.pop("examples", ())), "is_ufunc": is_ufunc,
-        "doc": ast.get_docstring(function) or "", "parameters": [[p.name, p.kind, p.default] for p in parameters], "options": options,
+        "outputs": _outputs(function), "doc": ast.get_docstring(function) or "", "parameters": [[p.name, p.kind, p.default] for p in parameters], "options": options,
     }  # fmt: skip
+
+
+def _outputs(function: ast.FunctionDef) -> int:
+    """How many values a rule returns: the length of the tuple that each of its returns is, else 1."""
+    returned = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
+    lengths = {len(v.elts) if isinstance(v, ast.Tuple) else 1 for v in returned}
+    return lengths.pop() if len(lengths) == 1 else 1
 
 
 def _rule(entry: dict[str, Any]) -> RuleSource:
@@ -224,7 +232,8 @@ def _parameters(arguments: ast.arguments) -> Iterator[Parameter]:
 _UNKNOWN = object()
 _ALLOWED = (
     ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.FormattedValue, ast.Starred, ast.Name,
-    ast.Load, ast.Store, ast.BinOp, ast.Add, ast.UnaryOp, ast.USub, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.IfExp, ast.Subscript,
+    ast.Load, ast.Store, ast.BinOp, ast.Add, ast.UnaryOp, ast.USub, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.IfExp,
+    ast.Subscript,
 )  # fmt: skip
 _METHODS = ("split", "items", "keys", "values", "format", "strip")
 
@@ -278,8 +287,8 @@ def _tree(file: str) -> ast.Module:
 
 
 @functools.lru_cache(maxsize=64)
-def _functions(file: str) -> dict[int, ast.FunctionDef]:
-    return {n.lineno: n for n in ast.walk(_tree(file)) if isinstance(n, ast.FunctionDef)}
+def _functions(file: str) -> dict[str, ast.FunctionDef]:
+    return {n.name: n for n in _tree(file).body if isinstance(n, ast.FunctionDef)}
 
 
 def _stem(file: str) -> str:

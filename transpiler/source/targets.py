@@ -7,6 +7,12 @@ leapp   what LEAPP's NumPy tracing does not record, by its documented list of Nu
 
 from __future__ import annotations
 
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
 # Converted by np2fx: a scalar stays in the graph, a write is recorded functionally, a loop over rows is unrolled and verified.
 CONVERTED_BY_NP2FX = frozenset({
     "scalar-index", "reversed-slice", "numpy-scalar", "mutation", "aliasing", "element-iteration", "data-dependent-shape",
@@ -17,13 +23,13 @@ CONVERTED_BY_NP2FX = frozenset({
 ERRORS_FOR_LEAPP = frozenset({"scalar-index", "reversed-slice", "numpy-scalar", "mutation", "aliasing"})
 
 # What LEAPP says it records; every other NumPy function runs untraced and its result becomes a constant.
-RECORDED_BY_LEAPP = frozenset(
+RECORDED_BY_LEAPP = words(
     """add subtract multiply divide true_divide floor_divide remainder mod power negative positive abs absolute sqrt square exp log log2
     log10 log1p expm1 sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh floor ceil round maximum minimum
     equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor bitwise_and bitwise_or
     bitwise_xor invert isnan isinf isfinite sum mean std var min max amin amax argmin argmax cumsum all any reshape transpose squeeze
     expand_dims concatenate stack split swapaxes moveaxis roll where clip sort argsort nonzero matmul dot einsum tensordot trace tril triu
-    zeros_like ones_like full_like zeros ones arange linspace eye asarray array copy""".split()
+    zeros_like ones_like full_like zeros ones arange linspace eye asarray array copy"""
 )
 
 

@@ -83,6 +83,14 @@ class Recorder(TorchFunctionMode):
         self._kept.append(x)
         return x
 
+    def first(self, node: fx.Node) -> torch.Tensor | None:
+        """The tensor that was recorded as `node`."""
+        return next((x for x in self._kept if self._nodes.get(id(x)) is node), None)
+
+    def clone(self, x: torch.Tensor) -> fx.Node:
+        """A node of its own memory with the value of `x`."""
+        return self.graph.create_node("call_function", torch.clone, (self.argument(x),), {})
+
     def placeholder(self, name: str, x: torch.Tensor) -> torch.Tensor:
         """`x` as an input of the graph."""
         return self.record(x, self.graph.placeholder(name))
@@ -170,8 +178,8 @@ class Recorder(TorchFunctionMode):
         if device is not None and torch.device(device).type == "cpu":
             kwargs = {k: v for k, v in kwargs.items() if k != "device"}
         writes = self._written(name, args, kwargs)
-        node_args = tuple(map(self._argument, args))
-        node_kwargs = {k: self._argument(v) for k, v in kwargs.items()}
+        node_args = tuple(map(self.argument, args))
+        node_kwargs = {k: self.argument(v) for k, v in kwargs.items()}
         result = func(*args, **kwargs)
         node = self._node(func, name, node_args, node_kwargs)
         if name in _RESHAPING or (name == "__getitem__" and _by_mask(args[1])) or (name == "repeat_interleave" and _has_tensor(args[1:])):
@@ -212,7 +220,7 @@ class Recorder(TorchFunctionMode):
                 if isinstance(part, (torch.Tensor, list, tuple)):
                     self._results(part, self.graph.create_node("call_function", operator.getitem, (node, i), {}))
 
-    def _argument(self, x: Any) -> Any:
+    def argument(self, x: Any) -> Any:
         """An argument as the graph holds it: nodes for tensors, plain Python for the rest."""
         if isinstance(x, torch.Tensor):
             return self._nodes.get(id(x)) or self.constant(x)
@@ -220,13 +228,13 @@ class Recorder(TorchFunctionMode):
         if kind in _ATOMS:
             return x
         if kind is list:
-            return [self._argument(i) for i in x]
+            return [self.argument(i) for i in x]
         if isinstance(x, tuple):
-            return tuple(self._argument(i) for i in x)
+            return tuple(self.argument(i) for i in x)
         if kind is slice:
-            return slice(self._argument(x.start), self._argument(x.stop), self._argument(x.step))
+            return slice(self.argument(x.start), self.argument(x.stop), self.argument(x.step))
         if kind is dict:
-            return {k: self._argument(v) for k, v in x.items()}
+            return {k: self.argument(v) for k, v in x.items()}
         if isinstance(x, numpy.generic):
             return x.item()
         if isinstance(x, (int, float)):

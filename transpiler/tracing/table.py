@@ -55,6 +55,9 @@ def is_function(x: Any) -> bool:
 
 def find(function: Any) -> Known:
     """What is known of a NumPy function, also where it is not public."""
+    function = getattr(function, "_np2fx_twin_of", function)
+    if getattr(type(function), "_np2fx_original", False):
+        function = function.original
     try:
         found = functions().get(function)
     except TypeError:

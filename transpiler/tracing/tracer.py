@@ -25,6 +25,7 @@ from .array import TracedNpArray
 from .errors import TraceError, error, user_frame
 from .recorder import Recorder
 from .scalar import TracedScalar
+from .special import SPECIAL, holds_traced, leaves
 from .storage import Storage, owner_of
 from .table import SHAPE_ONLY, Known, find
 from .table import method as known_method
@@ -41,7 +42,7 @@ _WAY_OUT = {
 class Tracer:
     """One trace: its graph, the recorder, and the memory that its arrays live in.
 
-    paused   True while NumPy itself runs: what it calls is not traced
+    paused   True while NumPy, a rule or the tracer itself runs: what they call is not traced
     failure  the first TraceError, which the traced function may have caught
     caught   where NumPy raised inside the trace, if it did: (place, error)"""
 
@@ -61,7 +62,8 @@ class Tracer:
     def call(self, function: Any, args: Any, kwargs: Any) -> Any:
         """A NumPy function."""
         known = find(function)
-        special = _SPECIAL.get(known.name)
+        function = known.function
+        special = SPECIAL.get(known.name)
         if special is not None:
             done = special(self, *args, **kwargs)
             if done is not NotImplemented:
@@ -70,7 +72,7 @@ class Tracer:
             self.fail("random", f"{known.name} draws new numbers each time, a graph would repeat these", "pass the random numbers in")
         if isinstance(function, numpy.ufunc):
             return self.ufunc(function, "__call__", args, kwargs)
-        with self._failures():
+        with self.inside():
             self._mark(known.name)
             out, args, kwargs = _take_out(known.rule, args, kwargs) if known.rule is not None else (kwargs.get("out"), args, kwargs)
             target = None
@@ -81,8 +83,9 @@ class Tracer:
 
     def ufunc(self, function: numpy.ufunc, method: str, inputs: Any, kwargs: Any) -> Any:
         """A ufunc or one of its methods."""
-        with self._failures():
+        with self.inside():
             known = find(function)
+            function = known.function
             kwargs = dict(kwargs)
             out = kwargs.pop("out", None)
             if method == "__call__" and len(inputs) > function.nin:
@@ -102,7 +105,7 @@ class Tracer:
 
     def method(self, array: Any, name: str, args: Any, kwargs: Any) -> Any:
         """A method of an array or scalar."""
-        with self._failures():
+        with self.inside():
             known = known_method(name)
             self._mark(known.name)
             if name == "resize":
@@ -127,7 +130,7 @@ class Tracer:
 
     def attribute(self, array: Any, name: str) -> Any:
         """An attribute such as `T`, `real`, `imag`."""
-        with self._failures():
+        with self.inside():
             known = known_method(name)
             self._mark(known.name)
             real = _Real(lambda x: getattr(x, name), (array,), {}, {})
@@ -135,7 +138,7 @@ class Tracer:
 
     def getitem(self, array: Any, key: Any) -> Any:
         """`array[key]`. A view at a position that depends on values remembers where it comes from."""
-        with self._failures():
+        with self.inside():
             known = known_method("__getitem__")
             self._mark("numpy.ndarray.__getitem__")
             key = self._key(key)
@@ -144,7 +147,7 @@ class Tracer:
 
     def setitem(self, array: TracedNpArray, key: Any, value: Any) -> None:
         """`array[key] = value`."""
-        with self._failures():
+        with self.inside():
             known = known_method("__setitem__")
             self._mark("numpy.ndarray.__setitem__")
             real = _Real(_setitem, (array, self._key(key), value), {}, {})
@@ -160,7 +163,7 @@ class Tracer:
         args, torch_args = self._split(real.args, traced)
         kwargs, torch_kwargs = self._split(real.kwargs, traced)
         extra = self._split(real.extra, [])[0]
-        result = self._numpy(lambda: real.function(*args, **kwargs, **extra))
+        result = self.numpy(lambda: real.function(*args, **kwargs, **extra))
         same = self._same(result, real)
         if not traced and all(self.is_constant(t) for t in targets):
             return same if same is not None else self.constant(result, real)
@@ -187,8 +190,8 @@ class Tracer:
         finally:
             self.recorder.current = ""
 
-    def _numpy(self, run: Callable[[], Any]) -> Any:
-        self.paused = True
+    def numpy(self, run: Callable[[], Any]) -> Any:
+        """Run NumPy itself, and note what it raises."""
         try:
             return run()
         except TraceError:
@@ -198,8 +201,6 @@ class Tracer:
                 frame = user_frame()
                 self.caught = ((frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0), problem)
             raise
-        finally:
-            self.paused = False
 
     def _body(self, known: Known, args: Any, kwargs: Any) -> Any:
         if known.rule is None:
@@ -230,6 +231,10 @@ class Tracer:
         return getattr(self._ufunc_of(known), method)(*args, **kwargs)
 
     # Splitting arguments into NumPy's and torch's side
+
+    def split(self, x: Any) -> Any:
+        """What NumPy gets for `x`."""
+        return self._split(x, [])[0]
 
     def _split(self, x: Any, traced: list[Any]) -> tuple[Any, Any]:
         """What NumPy gets and what the rule gets; traced values that are no constants are added to `traced`."""
@@ -284,11 +289,12 @@ class Tracer:
         @functools.wraps(function, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
             current, self.recorder.current = self.recorder.current, ""
+            paused, self.paused = self.paused, False
             try:
                 given = [self.adopt(a) if isinstance(a, torch.Tensor) else a for a in args]
                 return self._split(function(*given, **kwargs), [])[1]
             finally:
-                self.recorder.current = current
+                self.recorder.current, self.paused = current, paused
 
         return call
 
@@ -321,7 +327,7 @@ class Tracer:
         return self._array_of_list(key) if isinstance(key, list) else key
 
     def _array_of_list(self, x: Any) -> Any:
-        return self.call(numpy.array, (x,), {}) if _holds_traced(x) else x
+        return self.call(numpy.array, (x,), {}) if holds_traced(x) else x
 
     def _check_weak(self, inputs: Any) -> None:
         """A scalar that may be Python's or NumPy's must not meet a dtype for which that makes a difference."""
@@ -372,7 +378,7 @@ class Tracer:
         storage = self.storages.get(id(owner))
         if storage is None:
             real = real if owner is real else real.copy(order="K")
-            return TracedNpArray.make(real, self._storage(real, tensor, "fresh"), tensor)
+            return TracedNpArray.make(real, self.new_storage(real, tensor, "fresh"), tensor)
         if self._floats is None:
             storage.materialise()
             return TracedNpArray.make(real, storage, tensor)
@@ -394,8 +400,9 @@ class Tracer:
 
     def adopt(self, tensor: torch.Tensor) -> Any:
         """A recorded tensor (0-d: a scalar) as a traced array with a copy of its value."""
-        real = tensor.detach().resolve_conj().resolve_neg().numpy().copy()
-        return self.array(real, tensor) if real.ndim else TracedScalar(real[()], tensor)
+        with self.inside():
+            real = tensor.detach().resolve_conj().resolve_neg().numpy().copy()
+            return self.array(real, tensor) if real.ndim else TracedScalar(real[()], tensor)
 
     def constant(self, real: Any, call: _Real | None = None) -> Any:
         """Arrays that do not depend on the inputs, as traced arrays, so that writes into them are seen."""
@@ -407,23 +414,24 @@ class Tracer:
         owner = owner_of(real)
         storage = self.storages.get(id(owner))
         if storage is None:
-            storage = self._storage(owner, None, "outside" if call is not None and _shares(call, owner) else "fresh")
+            storage = self.new_storage(owner, None, "outside" if call is not None and _shares(call, owner) else "fresh")
         return TracedNpArray.make(real, storage, None)
 
     def outside(self, real: numpy.ndarray[Any, Any]) -> TracedNpArray:
         """An array from before the trace, as a constant that must not be written to."""
         owner = owner_of(real)
-        storage = self.storages.get(id(owner)) or self._storage(owner, None, "outside")
+        storage = self.storages.get(id(owner)) or self.new_storage(owner, None, "outside")
         return TracedNpArray.make(real, storage, None)
 
-    def _storage(self, owner: numpy.ndarray[Any, Any], value: Any, origin: str) -> Storage:
+    def new_storage(self, owner: numpy.ndarray[Any, Any], value: Any, origin: str) -> Storage:
+        """The storage of memory that was not known before."""
         storage = self.storages[id(owner)] = Storage(owner, value, origin)
         return storage
 
     def _same(self, result: Any, real: _Real) -> Any:
         """The traced array that NumPy handed back as it was, if it did (`np.asarray(x) is x`, `out=x`)."""
         if isinstance(result, numpy.ndarray):
-            for x in (*real.args, *_leaves(tuple(real.extra.values()))):
+            for x in (*real.args, *leaves(tuple(real.extra.values()))):
                 if type(x) is TracedNpArray and x._value is result:
                     return x
         return None
@@ -433,7 +441,7 @@ class Tracer:
     def _check_targets(self, targets: list[Any], real: _Real) -> None:
         if not targets:
             return
-        traced = any(not self.is_constant(x) for x in _leaves((real.args, real.kwargs)))
+        traced = any(not self.is_constant(x) for x in leaves((real.args, real.kwargs)))
         for target in targets:
             if type(target) is TracedNpArray:
                 storage = target._storage
@@ -442,6 +450,7 @@ class Tracer:
                 storage.check_writable()
                 if traced and target._value.flags.writeable:
                     storage.materialise()
+                    target._storage.materialise()
             elif traced:
                 self.fail(
                     "side-effect",
@@ -486,7 +495,7 @@ class Tracer:
 
     def reshape_in_place(self, array: TracedNpArray, shape: Any) -> None:
         """`x.shape = ...`."""
-        with self._failures():
+        with self.inside():
             view = array._value.view()
             view.shape = shape
             tensor = None if self.is_constant(array) else torch.reshape(self.tensor(array), view.shape)
@@ -494,14 +503,15 @@ class Tracer:
             array._reset(view)
 
     def _rebind(self, array: TracedNpArray, new: numpy.ndarray[Any, Any]) -> None:
-        array._value, array._storage = new, self._storage(new, None, "fresh")
+        array._value, array._storage = new, self.new_storage(new, None, "fresh")
         numpy.ndarray.__setstate__(array, (1, new.shape, new.dtype, False, new.tobytes()))
 
     # torch's side (see Recorder.bridge)
 
     def arguments(self, args: Any, kwargs: Any) -> Any:
         """The arguments of a torch call of user code, with tensors for traced arrays."""
-        return self._to_torch(tuple(args)), {k: self._to_torch(v) for k, v in kwargs.items()}
+        with self.inside():
+            return self._to_torch(tuple(args)), {k: self._to_torch(v) for k, v in kwargs.items()}
 
     def _to_torch(self, x: Any) -> Any:
         if type(x) is TracedNpArray:
@@ -516,21 +526,22 @@ class Tracer:
         """`torch.from_numpy`: the tensor shares the array's memory, so neither may be written to from now on."""
         if type(x) is not TracedNpArray:
             return x
-        storage = x._storage
-        storage.lent = True
-        if self.is_constant(x):
-            return torch.from_numpy(x._value)
-        tensor = self.tensor(x)
-        self.recorder.shared.add(tensor.untyped_storage().data_ptr())
-        return tensor
+        with self.inside():
+            x._storage.lent = True
+            if self.is_constant(x):
+                return torch.from_numpy(x._value)
+            tensor = self.tensor(x)
+            self.recorder.shared.add(tensor.untyped_storage().data_ptr())
+            return tensor
 
     def to_numpy(self, tensor: torch.Tensor) -> Any:
         """`Tensor.numpy()` of a recorded tensor."""
-        real = tensor.detach().resolve_conj().resolve_neg().numpy().copy()
-        made = self.array(real, tensor)
-        made._storage.lent = True
-        self.recorder.shared.add(tensor.untyped_storage().data_ptr())
-        return made
+        with self.inside():
+            real = tensor.detach().resolve_conj().resolve_neg().numpy().copy()
+            made = self.array(real, tensor)
+            made._storage.lent = True
+            self.recorder.shared.add(tensor.untyped_storage().data_ptr())
+            return made
 
     # Leaving, failing
 
@@ -538,7 +549,7 @@ class Tracer:
         """NumPy's value of a constant. For anything else a TraceError: a value cannot leave the graph."""
         if type(x) is TracedNpArray and x._value is not None and self.is_constant(x):
             return x._value
-        with self._failures():
+        with self.inside():
             kind = f"{x._value.dtype} scalar" if type(x) is TracedScalar else f"{numpy.ndarray.dtype.__get__(x)} array"  # type: ignore[attr-defined]
             messages = {
                 "data-dependent-branch": f"a branch ({what}) hangs on a {kind} that is only known when the graph runs",
@@ -551,7 +562,7 @@ class Tracer:
         """An attribute that tells of memory: only a constant has it."""
         if self.is_constant(x) or (name in ("base", "flags", "strides") and x._value is not None):
             return getattr(x._value, name)
-        with self._failures():
+        with self.inside():
             self.fail("opaque-call", f".{name} hands out the memory of an array of the graph", "stay with NumPy functions, or split the node")
 
     def _unmapped(self, known: Known) -> Any:
@@ -572,14 +583,17 @@ class Tracer:
         raise error(name, message, hint) from cause
 
     @contextlib.contextmanager
-    def _failures(self) -> Iterator[None]:
-        """Remember the first TraceError, also if the traced function catches it."""
+    def inside(self) -> Iterator[None]:
+        """The tracer is at work: NumPy is itself meanwhile. The first TraceError is remembered, also if the traced function catches it."""
+        paused, self.paused = self.paused, True
         try:
             yield
         except TraceError as failure:
             if self.failure is None:
                 self.failure = failure
             raise
+        finally:
+            self.paused = paused
 
     def _mark(self, name: str) -> None:
         frame = user_frame()
@@ -621,27 +635,6 @@ def _bound(rule: Rule, args: Any, kwargs: Any) -> dict[str, Any]:
     return inspect.signature(rule.body).bind(*args, **kwargs).arguments
 
 
-def _leaves(x: Any) -> Iterator[Any]:
-    if isinstance(x, (tuple, list)) and type(x) is not TracedScalar:
-        for i in x:
-            yield from _leaves(i)
-    elif type(x) is dict:
-        for i in x.values():
-            yield from _leaves(i)
-    elif type(x) is slice:
-        yield from (x.start, x.stop, x.step)
-    else:
-        yield x
-
-
-def _holds_traced(x: Any) -> bool:
-    return any(getattr(type(i), "_np2fx_traced", False) for i in _leaves(x))
-
-
 def _shares(call: _Real, owner: numpy.ndarray[Any, Any]) -> bool:
     """True where `owner` is the memory of a plain array among the arguments."""
-    return any(type(x) is numpy.ndarray and owner_of(x) is owner for x in _leaves((call.args, call.kwargs)))
-
-
-_SPECIAL: dict[str, Callable[..., Any]] = {}
-"""NumPy functions that the tracer does itself, by name; each returns NotImplemented where it need not."""
+    return any(type(x) is numpy.ndarray and owner_of(x) is owner for x in leaves((call.args, call.kwargs)))

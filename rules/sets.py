@@ -1,0 +1,79 @@
+"""Sets: arrays as sets of their elements. How many come out hangs on the values, so these shapes are not known beforehand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ._arrays import as_tensor, zero_d_array
+from ._table import rule
+from .sorting import argsort, common, unique
+
+_SEARCHED = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.float16, torch.float32, torch.float64)
+
+
+@rule("numpy.isin", kind="sets", examples=("np.isin(a, b)", "np.isin(x, [1, 2], invert=True)", "np.isin(x, x)", "np.isin(f, f)"))
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+    """Which elements are among the test elements. NaN is among none."""
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    raw, raw_tests = as_tensor(element), as_tensor(test_elements)
+    if kind == "table" and any(t.is_floating_point() or t.is_complex() for t in (raw, raw_tests)):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
+    elements, tests = common(raw, raw_tests)
+    if elements.dtype in _SEARCHED:
+        return zero_d_array(torch.isin(elements, tests, invert=bool(invert)))
+    found = torch.any(torch.eq(elements.unsqueeze(-1), tests.reshape(-1)), dim=-1)
+    return zero_d_array(torch.logical_not(found) if invert else found)
+
+
+@rule("numpy.union1d", kind="sets", examples=("np.union1d(a, b)", "np.union1d(f, f)"))
+def union1d(ar1, ar2):
+    """All elements of either, each once, in rising order."""
+    return unique(torch.cat(_flat(ar1, ar2)))
+
+
+def _flat(*arrays: Any) -> list[torch.Tensor]:
+    return [array.flatten() for array in common(*arrays)]
+
+
+@rule("numpy.intersect1d", kind="sets", examples=("np.intersect1d(a, b)", "np.intersect1d(x, y, return_indices=True)"))
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    """The elements of both, each once, in rising order; with where they are first in each."""
+    first, second = _flat(ar1, ar2)
+    places1 = places2 = None
+    if not assume_unique:
+        first, places1 = unique(first, return_index=True)
+        second, places2 = unique(second, return_index=True)
+    both = torch.cat([first, second])
+    order = argsort(both, kind="stable")
+    ready = both[order]
+    twice = torch.eq(ready[1:], ready[:-1])
+    values = ready[:-1][twice]
+    if not return_indices:
+        return values
+    index1, index2 = order[:-1][twice], order[1:][twice] - torch.sum(torch.ones_like(first, dtype=torch.int64))
+    return (values, index1, index2) if places1 is None else (values, places1[index1], places2[index2])
+
+
+@rule("numpy.setdiff1d", kind="sets", examples=("np.setdiff1d(a, b)", "np.setdiff1d(x, y)", "np.setdiff1d(v, w, assume_unique=True)"))
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """The elements of the first that are not in the second, each once and rising (as they come, with `assume_unique`)."""
+    first = as_tensor(ar1).flatten() if assume_unique else unique(ar1)
+    tests = as_tensor(ar2) if assume_unique else unique(ar2)
+    return first[isin(first, tests, assume_unique=True, invert=True)]
+
+
+@rule("numpy.setxor1d", kind="sets", examples=("np.setxor1d(a, b)", "np.setxor1d(x, y)"))
+def setxor1d(ar1, ar2, assume_unique=False):
+    """The elements of exactly one of the two, in rising order."""
+    first, second = (_flat(ar1, ar2)) if assume_unique else _flat(unique(ar1), unique(ar2))
+    both = torch.cat([first, second])
+    ready = both[argsort(both, kind="stable")]
+    if ready.numel() == 0:
+        return ready
+    differs = torch.ne(ready[1:], ready[:-1])
+    edge = torch.ones_like(ready[:1], dtype=torch.bool)
+    flags = torch.cat([edge, differs, edge])
+    return ready[torch.logical_and(flags[1:], flags[:-1])]

@@ -1,0 +1,83 @@
+"""np2fx explain NX202 | scalar-index | numpy.interp: the page of a finding or of a rule."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..source.findings import KINDS, kind_of, page
+from ..source.table import RefusalSource, RuleSource, Table, load_table
+from . import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("subject", nargs="?", metavar="FINDING|NAME", help="NX202, scalar-index or numpy.interp; without it, all findings")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.subject is None:
+        for kind in KINDS.values():
+            print(f"{kind.code}  {kind.name:22} {kind.severity:8} {kind.message}")
+        return 0
+    entry = _page(args.subject)
+    if args.output_format == "json":
+        import json
+
+        print(json.dumps(entry, indent=2))
+    else:
+        print(entry["page"].rstrip())
+    return 0
+
+
+def _page(subject: str) -> dict[str, str]:
+    """The page of a finding's name or code, or of a NumPy name. Raises UsageError with what was perhaps meant."""
+    lowered = subject.strip().strip("[]")
+    for name in (lowered, lowered.upper(), lowered.lower()):
+        try:
+            kind = kind_of(name)
+        except KeyError:
+            continue
+        return {"code": kind.code, "name": kind.name, "severity": kind.severity, "message": kind.message, "page": page(kind)}
+    table = load_table()
+    for name in _spellings(lowered):
+        if name in table.rules:
+            return {"name": name, "status": "rule", "page": rule_page(name, table.rules[name])}
+        refusal = table.refusal(name)
+        if refusal is not None:
+            return {"name": name, "status": "refused", "page": refusal_page(name, refusal)}
+    raise UsageError(f"nothing is known of `{subject}`{_perhaps(lowered, table)}")
+
+
+def _spellings(name: str) -> list[str]:
+    """`np.interp`, `interp`, `numpy.interp`; `ndarray.sum`."""
+    bare = name.removeprefix("numpy.").removeprefix("np.")
+    return [f"numpy.{bare}", f"numpy.ndarray.{bare}", f"numpy.linalg.{bare}"]
+
+
+def _perhaps(name: str, table: Table) -> str:
+    import difflib
+
+    known = [*KINDS, *(k.code for k in KINDS.values()), *table.rules, *table.refusals]
+    near = difflib.get_close_matches(name, known, 3) or difflib.get_close_matches(f"numpy.{name}", known, 3)
+    return f"; did you mean {' or '.join(near)}?" if near else "; `np2fx rules` lists the NumPy names, `np2fx explain` the findings"
+
+
+def rule_page(name: str, rule: RuleSource) -> str:
+    """The documentation page of a rule as Markdown: what differs, examples, and its torch source."""
+    parts = [f"# {name}"]
+    others = [n for n in rule.names if n != name]
+    if others:
+        parts.append("Also " + ", ".join(f"`{n}`" for n in others) + ".")
+    if rule.doc:
+        parts.append(rule.doc)
+    said = [f"kind {rule.kind}"] + [f"writes into `{rule.writes}`"] * bool(rule.writes) + ["returns a view"] * rule.view
+    parts.append(f"Rule: {', '.join(said)}, in `{rule.module}`.")
+    if rule.examples:
+        parts.append("## Examples\n\n```python\n" + "\n".join(rule.examples) + "\n```")
+    parts.append(f"## In torch\n\n```python\n{rule.source}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def refusal_page(name: str, refusal: RefusalSource) -> str:
+    """The documentation page of a NumPy name that has no torch meaning."""
+    return f"# {name}\n\nRefused ({refusal.finding}): {refusal.reason}.\n\nInstead: {refusal.hint}.\n"

@@ -1,0 +1,64 @@
+"""np2fx rules: the table. NumPy name, what it is in torch, or why it cannot be."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import re
+from typing import Any
+
+from ..source.table import RuleSource, Table, load_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("patterns", nargs="*", metavar="NAME", help="only these names: numpy.linalg.*, *std")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    table = _table()
+    rows = [row for row in entries(table) if not args.patterns or any(_matches(row["name"], p) for p in args.patterns)]
+    if args.output_format == "json":
+        import json
+
+        print(json.dumps(rows, indent=2))
+        return 0
+    width = min(max((len(r["name"]) for r in rows), default=0), 40)
+    for row in rows:
+        print(f"{row['name']:{width}}  {row['torch'] if row['status'] == 'rule' else 'refused: ' + row['reason']}")
+    rules = sum(r["status"] == "rule" for r in rows)
+    print(f"\n{rules} names with a rule, {len(rows) - rules} refused")
+    return 0
+
+
+def _table() -> Table:
+    from ..source.config import load_config
+
+    config = load_config()
+    return load_table(config.rules, config.root)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """A pattern is a whole name with `*`, or a name without its module."""
+    pattern = re.sub(r"^np\.", "numpy.", pattern)
+    return fnmatch.fnmatchcase(name, pattern) or name.endswith("." + pattern)
+
+
+def entries(table: Table) -> list[dict[str, Any]]:
+    """The rows of the table as plain data, sorted by name."""
+    rows: list[dict[str, Any]] = []
+    for name, rule in table.rules.items():
+        rows.append({"name": name, "status": "rule", "kind": rule.kind, "torch": meaning(rule), "rule": f"{rule.module}.{rule.body_name}",
+                     "writes": rule.writes, "view": rule.view, "examples": list(rule.examples)})  # fmt: skip
+    for name, refusal in table.refusals.items():
+        rows.append({"name": name, "status": "refused", "reason": refusal.reason, "hint": refusal.hint, "finding": refusal.finding})
+    return sorted(rows, key=lambda r: r["name"])
+
+
+def meaning(rule: RuleSource) -> str:
+    """A rule in a word: the torch functions its source calls, first those of its returns."""
+    source = rule.source
+    returned = re.findall(r"return[^\n]*?\b(torch(?:\.\w+)+)\(", source)
+    called = re.findall(r"\b(torch(?:\.\w+)+)\(", source)
+    names = list(dict.fromkeys([*returned, *called]))
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "") if names else f"np2fx.rules.{rule.body_name}"

@@ -1,0 +1,102 @@
+"""np2fx trace module:function --samples FILE.npz -o OUT --export jit|onnx|pt2: a function's graph, as a file."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from typing import Any
+
+from . import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("function", metavar="MODULE:FUNCTION", help="a module (or a file.py) and a function in it")
+    parser.add_argument("--samples", metavar="FILE.npz", required=True, help="one array for each parameter, by name or in order")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the file to write; without it the graph is printed")
+    parser.add_argument("--export", choices=("jit", "onnx", "pt2"), default="jit", help="the format of OUT (default: jit)")
+
+
+def run(args: argparse.Namespace) -> int:
+    import numpy
+
+    from ..source.findings import ConversionError
+    from ..tracing import TraceError, trace
+
+    function = find_function(args.function)
+    with numpy.load(args.samples, allow_pickle=False) as file:
+        samples = sample_arguments(function, {name: file[name] for name in file.files})
+    try:
+        graph = trace(function, *samples)
+    except (TraceError, ConversionError) as error:
+        from . import output
+
+        output.show(error.findings, "text")
+        return 1
+    if args.output is None:
+        print(graph.graph)
+        return 0
+    from ..pipeline.export import export
+
+    export(graph, args.output, args.export, samples)
+    print(f"wrote {args.output} ({args.export})")
+    return 0
+
+
+def find_function(text: str) -> Any:
+    """`package.module:function` or `path/file.py:Class.method` as an object. Raises UsageError."""
+    module_name, _, name = text.rpartition(":")
+    if not module_name or not name:
+        raise UsageError(f"`{text}` must be MODULE:FUNCTION, such as pkg.pre:normalize")
+    module = _from_file(module_name) if module_name.endswith(".py") else _from_name(module_name)
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise UsageError(f"{module_name} has no function `{name}`")
+    return found
+
+
+def _from_file(path: str) -> Any:
+    if not os.path.isfile(path):
+        raise UsageError(f"{path}: no such file")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(path))[0], path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _from_name(name: str) -> Any:
+    sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            raise UsageError(f"there is no module `{name}`") from None
+        raise UsageError(f"{name} cannot be imported: {error}") from None
+
+
+def sample_arguments(function: Any, arrays: dict[str, Any]) -> list[Any]:
+    """Arrays of an .npz in the order of the parameters: by name, or in the file's order (arr_0, arr_1, ...). Raises UsageError."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return list(arrays.values())
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if set(arrays) <= set(names):
+        missing = [p.name for p in parameters if p.name in names and p.default is p.empty and p.name not in arrays]
+        if missing:
+            raise UsageError(f"the samples lack {', '.join(missing)}")
+        given = [n for n in names if n in arrays]
+        if given != names[: len(given)]:
+            raise UsageError(f"the samples must give the first parameters: {', '.join(names)}")
+        return [arrays[n] for n in given]
+    if all(name.startswith("arr_") for name in arrays):
+        return [arrays[n] for n in sorted(arrays, key=lambda n: int(n[4:]))]
+    raise UsageError(f"the samples are named {', '.join(arrays)}; the parameters are {', '.join(names)}")

@@ -1,0 +1,29 @@
+"""np2fx verify PATHS: the original, its rewritten form and its graph, on generated inputs."""
+
+from __future__ import annotations
+
+import argparse
+
+from . import options
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    options.add_paths(parser)
+    parser.add_argument("--samples", metavar="FILE.npz", help="real inputs: one array for each parameter, by name")
+    parser.add_argument("--max-examples", type=_positive, default=50, metavar="N", help="inputs to generate for each node (default: 50)")
+    parser.add_argument("--node", metavar="NAME", help="only this node")
+    parser.add_argument("--seed", type=int, default=0, help="of the generated inputs (default: 0)")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..verifying import cli
+
+    return cli.run(args)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number

@@ -1,0 +1,239 @@
+"""Expressions, as check reads them: what each gives, and the findings that indexing, comparing and branching are.
+
+A mixin of the interpreter. Every `visit_X` takes a node and returns its abstract value.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from .calls import Calls
+from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, element_of, join, join_all, of_constant, operated
+from .values import sequence as sequence_of
+
+OPERATORS = {ast.Div: "divide", ast.BitAnd: "bits", ast.BitOr: "bits", ast.BitXor: "bits"}
+
+
+class Expressions(Calls):
+    """What expressions give."""
+
+    def visit_Constant(self, e: ast.Constant) -> Value:
+        return of_constant(e.value)
+
+    def visit_JoinedStr(self, e: ast.JoinedStr) -> Value:
+        values = [self.visit(v.value) for v in e.values if isinstance(v, ast.FormattedValue)]
+        return Value("text", any(v.traced for v in values))
+
+    def visit_Name(self, e: ast.Name) -> Value:
+        if e.id in self.env:
+            return self.env[e.id]
+        if e.id in self.module_env:
+            return self.module_env[e.id]
+        return Value("unknown", memory=frozenset({f"state {e.id}"})) if self.names.is_global_variable(e) else UNKNOWN
+
+    def visit_NamedExpr(self, e: ast.NamedExpr) -> Value:
+        value = self.visit(e.value)
+        self.bind(e.target, value)
+        return value
+
+    def visit_Lambda(self, e: ast.Lambda) -> Value:
+        return Value("function", constant=e)
+
+    def visit_Starred(self, e: ast.Starred) -> Value:
+        return Value("sequence", element=self.iterated(e.value, self.visit(e.value)))
+
+    def visit_Tuple(self, e: ast.Tuple | ast.List) -> Value:
+        values = [self.visit(i) for i in e.elts]
+        if any(isinstance(i, ast.Starred) for i in e.elts):
+            return Value(
+                "sequence", any(v.traced for v in values), element=join_all(element_of(v) if v.kind == "sequence" else v for v in values)
+            )
+        return sequence_of(values)
+
+    visit_List = visit_Set = visit_Tuple
+
+    def visit_Dict(self, e: ast.Dict) -> Value:
+        values = [self.visit(v) for v in [*(k for k in e.keys if k is not None), *e.values]][sum(k is not None for k in e.keys) :]
+        memory = frozenset().union(*(v.memory for v in values)) if values else frozenset()
+        return Value("mapping", any(v.traced for v in values), element=join_all(values), memory=memory)
+
+    def visit_BinOp(self, e: ast.BinOp) -> Value:
+        left, right = self.visit(e.left), self.visit(e.right)
+        if left.kind == "text" or (isinstance(e.op, ast.Mod) and left.kind == "text"):
+            return TEXT
+        if {left.kind, right.kind} <= {"sequence", "number"} and "sequence" in (left.kind, right.kind):
+            return Value(
+                "sequence", left.traced or right.traced, element=join_all(element_of(v) for v in (left, right) if v.kind == "sequence")
+            )
+        if isinstance(e.op, ast.MatMult):
+            rank = (
+                None
+                if left.rank is None or right.rank is None
+                else left.rank + right.rank - 2
+                if 1 in (left.rank, right.rank)
+                else max(left.rank, right.rank)
+            )
+            return self.made(e, replace(operated("", left, right), rank=rank))
+        found = operated(OPERATORS.get(type(e.op), ""), left, right)
+        self.widened(e, found, left, right)
+        return self.made(e, found)
+
+    def visit_UnaryOp(self, e: ast.UnaryOp) -> Value:
+        operand = self.visit(e.operand)
+        if isinstance(e.op, ast.Not):
+            self.truth(e.operand, operand)
+            return Value("number", dtype="bool")
+        if operand.kind == "number" and isinstance(operand.constant, (int, float)) and isinstance(e.op, ast.USub):
+            return replace(operand, constant=-operand.constant)
+        return self.made(e, operated("", operand))
+
+    def visit_BoolOp(self, e: ast.BoolOp) -> Value:
+        values = [self.visit(v) for v in e.values]
+        for node, value in zip(e.values[:-1], values[:-1], strict=True):
+            self.truth(node, value)
+        return join_all(values)
+
+    def visit_Compare(self, e: ast.Compare) -> Value:
+        operands = [self.visit(e.left), *map(self.visit, e.comparators)]
+        if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops) or any(o.kind in ("text", "none") for o in operands):
+            return Value("number", dtype="bool")
+        if any(isinstance(op, (ast.In, ast.NotIn)) for op in e.ops):
+            return Value("number", any(o.is_data for o in operands), dtype="bool")
+        found = operated("compare", *operands)
+        if len(e.ops) > 1 and found.is_data:
+            self.say("data-dependent-branch", e, "a chained comparison asks the first part for its truth", "write `(a < x) & (x < b)`")
+            return Value("number", dtype="bool")
+        return self.made(e, found)
+
+    def visit_IfExp(self, e: ast.IfExp) -> Value:
+        self.truth(e.test, self.visit(e.test))
+        return join(self.visit(e.body), self.visit(e.orelse))
+
+    def visit_ListComp(self, e: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        outer = dict(self.env)
+        for generator in e.generators:
+            self.bind(generator.target, self.iterated(generator.iter, self.visit(generator.iter)))
+            for test in generator.ifs:
+                self.truth(test, self.visit(test))
+        if isinstance(e, ast.DictComp):
+            self.visit(e.key)
+            value = self.visit(e.value)
+        else:
+            value = self.visit(e.elt)
+        self.env = outer
+        return Value("mapping" if isinstance(e, ast.DictComp) else "sequence", value.traced, element=value, memory=value.memory)
+
+    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
+
+    def visit_Attribute(self, e: ast.Attribute) -> Value:
+        qualified = self.names.qualified(e)
+        if qualified is not None and qualified.startswith(("numpy.", "math.")):
+            return (
+                replace(NUMBER, dtype="float")
+                if e.attr in ("pi", "e", "inf", "nan", "euler_gamma", "tau")
+                else NONE
+                if e.attr == "newaxis"
+                else OBJECT
+            )
+        owner = self.visit(e.value)
+        if owner.is_array:
+            found = self.array_attribute(e, owner)
+            if found is not None:
+                return found
+            if owner.assumed and isinstance(e.value, ast.Name):  # not an array after all
+                self.env[e.value.id] = Value("object", True, memory=owner.memory)
+        states = {m for m in owner.memory if m.startswith("state ")}
+        return Value(
+            "unknown", owner.traced and owner.kind != "object", memory=frozenset({f"state {ast.unparse(e)}"}) if states else owner.memory
+        )
+
+    def array_attribute(self, e: ast.Attribute, owner: Value) -> Value | None:
+        if e.attr == "shape":
+            return Value("sequence", items=(NUMBER,) * owner.rank) if owner.rank is not None else Value("sequence", element=NUMBER)
+        if e.attr in ("ndim", "size", "itemsize", "nbytes"):
+            return replace(NUMBER, dtype="int")
+        if e.attr in ("T", "mT", "real", "imag", "flat"):
+            return replace(
+                owner, rank=1 if e.attr == "flat" else owner.rank, assumed=False, dtype=owner.dtype if e.attr in ("T", "mT") else None
+            )
+        if e.attr == "dtype":
+            return OBJECT
+        refusal = self.table.refusals.get(f"numpy.ndarray.{e.attr}")
+        if refusal is not None:
+            self.say(refusal.finding, e, f"`.{e.attr}`: {refusal.reason}", refusal.hint)
+            return UNKNOWN
+        return OBJECT if self.table.is_method(e.attr) else None
+
+    def visit_Subscript(self, e: ast.Subscript) -> Value:
+        owner, key = self.visit(e.value), self.visit(e.slice)
+        if isinstance(e.slice, ast.Constant) and isinstance(e.slice.value, str) and owner.kind in ("array", "mapping", "unknown", "object"):
+            if owner.is_array and owner.assumed and isinstance(e.value, ast.Name):  # a dict of arrays
+                self.env[e.value.id] = owner = Value("mapping", True, element=array(True, memory=owner.memory), memory=owner.memory)
+            return element_of(owner) if owner.kind == "mapping" else Value("unknown", owner.traced, memory=owner.memory)
+        if owner.kind in ("sequence", "mapping"):
+            if isinstance(e.slice, ast.Slice):
+                return replace(owner, items=None, element=element_of(owner))
+            if key.is_data:
+                self.say(
+                    "python-value", e.slice, "an array value picks an item of a Python container", "stack the items into an array first"
+                )
+            index = key.constant
+            if owner.items is not None and isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
+                return owner.items[index]
+            return element_of(owner)
+        if owner.is_array:
+            return self.indexed(e, owner)
+        return Value("unknown", owner.traced or key.traced, memory=owner.memory)
+
+    def visit_Slice(self, e: ast.Slice) -> Value:
+        for bound in (e.lower, e.upper, e.step):
+            if bound is not None and self.visit(bound).is_data:
+                self.say(
+                    "data-dependent-shape", bound, "a slice bound that is an array value", "use a mask: np.where(np.arange(n) < k, x, 0)"
+                )
+        return OBJECT
+
+    def indexed(self, e: ast.Subscript, owner: Value) -> Value:
+        """An array indexed for reading: views for slices and integers, copies for index arrays, a shape from values for masks."""
+        parts = list(e.slice.elts) if isinstance(e.slice, ast.Tuple) else [e.slice]
+        values = [self.quietly(p) for p in parts]
+        integers = gone = added = 0
+        whole, advanced = True, False
+        for part, value in zip(parts, values, strict=True):
+            if isinstance(part, ast.Slice):
+                gone, whole = gone, False
+                if part.step is not None and isinstance(step := self.quietly(part.step).constant, int) and step < 0:
+                    self.say("reversed-slice", e)
+            elif isinstance(part, ast.Constant) and part.value is Ellipsis:
+                whole = False
+            elif value.kind == "none":
+                added += 1
+            elif (value.is_array and value.rank != 0) or value.kind in ("sequence", "unknown"):
+                advanced = advanced or value.kind != "unknown"
+                whole = False
+                if value.is_array and value.dtype == "bool" and value.traced and value.rank != 0:
+                    self.say("data-dependent-shape", e, "a mask picks as many elements as are true: the shape depends on array values",
+                             "keep the shape: np.where(mask, x, 0)")  # fmt: skip
+                gone = gone if value.kind == "array" else -100
+            else:
+                integers += 1
+        traced = owner.traced or any(v.traced for v in values)
+        unsure = gone < 0 or advanced
+        if whole and integers and not added and owner.traced and not unsure and owner.rank in (None, integers):
+            self.scalar(e, f"`{_short(e)}`", owner, integers)
+        rank = None if owner.rank is None or unsure else max(owner.rank - integers + added, 0)
+        if advanced:
+            return self.made(e, array(traced, None, owner.dtype))
+        return Value("array", traced, rank, owner.dtype, memory=frozenset() if rank == 0 and whole else owner.memory)
+
+    def widened(self, e: ast.AST, found: Value, *operands: Value) -> None:
+        """A float32 array that meets a float64 one."""
+        narrow = any(o.is_array and o.dtype == "float32" and o.traced for o in operands)
+        if narrow and found.dtype == "float64":
+            self.say("float64-promotion", e)
+
+
+def _short(e: ast.expr) -> str:
+    text = ast.unparse(e)
+    return text if len(text) <= 30 else "this index"

@@ -1,0 +1,116 @@
+"""Functions of the user's: what their parameters are, and walking them with the values they are called with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .names import FunctionNode
+from .targets import words
+from .values import NONE, UNKNOWN, Value, array, join_all, of_annotation, of_spec
+from .values import sequence as sequence_of
+from .walker import Walker
+
+COMPILED = words(
+    "scipy cv2 numba PIL skimage sklearn pandas polars jax jaxlib tensorflow cupy numexpr shapely librosa soundfile torchvision open3d "
+    "pyproj pinocchio mujoco casadi cvxpy osqp networkx h5py bottleneck xarray imageio matplotlib trimesh"
+)
+_DEPTH = 12  # of helpers that call helpers
+
+
+class Functions(Walker):
+    """Parameters and calls of functions in this module."""
+
+    def parameters(self, function: FunctionNode | ast.Lambda, declared: dict[str, str], in_class: bool = False) -> dict[str, Value]:
+        """A node's parameters: arrays, unless a spec, an annotation or a default says otherwise."""
+        args = function.args
+        positional = [*args.posonlyargs, *args.args]
+        defaults = dict(zip([a.arg for a in positional[len(positional) - len(args.defaults) :]], args.defaults, strict=True))
+        defaults.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None})
+        static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in getattr(function, "decorator_list", []))
+        found: dict[str, Value] = {}
+        for n, arg in enumerate([*positional, *args.kwonlyargs]):
+            if n == 0 and in_class and not static and arg.arg in ("self", "cls"):
+                found[arg.arg] = Value("object", memory=frozenset({"state self"}))
+                continue
+            value = of_spec(declared[arg.arg]) if arg.arg in declared else of_annotation(arg.annotation, self.names)
+            if value is None:
+                value = self.of_default(defaults.get(arg.arg))
+            found[arg.arg] = replace(value, memory=frozenset({f"argument {arg.arg}"}))
+        if args.vararg:
+            found[args.vararg.arg] = Value(
+                "sequence", True, element=replace(array(True, memory=[f"argument {args.vararg.arg}"]), assumed=True)
+            )
+        if args.kwarg:
+            found[args.kwarg.arg] = Value(
+                "mapping", True, element=replace(array(True, memory=[f"argument {args.kwarg.arg}"]), assumed=True)
+            )
+        return found
+
+    def of_default(self, default: ast.expr | None) -> Value:
+        if default is None:
+            return replace(array(True), assumed=True)
+        if isinstance(default, ast.Constant) and default.value is None:
+            return Value("unknown", True)
+        value = self.quietly(default)
+        return replace(value, constant=None, items=None, element=UNKNOWN if value.kind == "sequence" else None)
+
+    def arguments(self, e: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+        """The values of a call's arguments; `*args` stands as one sequence, `**kwargs` as ""."""
+        return [self.visit(a) for a in e.args], {k.arg or "": self.visit(k.value) for k in e.keywords}
+
+    def helper(self, e: ast.Call, function: FunctionNode) -> Value:
+        args, keywords = self.arguments(e)
+        compiled = [
+            d
+            for d in function.decorator_list
+            if (self.names.qualified(d.func if isinstance(d, ast.Call) else d) or "").split(".")[0] in COMPILED
+        ]
+        if compiled and any(v.traced for v in (*args, *keywords.values())):
+            self.say("opaque-call", e, f"`{function.name}` is compiled (`@{ast.unparse(compiled[0])}`) and cannot be traced")
+            return UNKNOWN
+        return self.inline(function, args, keywords)
+
+    def inline(
+        self,
+        function: FunctionNode | ast.Lambda,
+        args: Sequence[Value],
+        keywords: dict[str, Value],
+        bound: bool = False,
+        known: bool = True,
+    ) -> Value:
+        """Walk a function of this module with the values it is called with; its findings stand in its own lines."""
+        key = (function, tuple(args), tuple(sorted(keywords.items(), key=lambda k: k[0])))
+        if key in self.done:
+            return self.done[key]
+        if function in self.stack or len(self.stack) > _DEPTH:
+            return Value("unknown", any(v.traced for v in (*args, *keywords.values())))
+        self.done[key] = UNKNOWN
+        nested = isinstance(function, ast.Lambda) or self.names.is_local_function(function)
+        outer, returns, globals_ = self.env, self.returns, self.globals
+        parameters = self.parameters(function, {}, bound)
+        if known:
+            parameters.update(_given(function.args, args, keywords, parameters))
+        self.env, self.returns, self.globals = {**(outer if nested else {}), **parameters}, [], set()
+        self.stack.append(function)
+        if isinstance(function, ast.Lambda):
+            self.returns.append(self.visit(function.body))
+        else:
+            self.uninitialised(function.body)
+            self.block(function.body)
+        self.stack.pop()
+        found = join_all(self.returns) if self.returns else NONE
+        self.env, self.returns, self.globals = outer, returns, globals_
+        self.done[key] = found
+        return found
+
+
+def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str, Value], old: dict[str, Value]) -> dict[str, Value]:
+    """Parameter to the value a call gives it. What a default fills stays as it is read from the default."""
+    positional = [a.arg for a in (*parameters.posonlyargs, *parameters.args)]
+    found = dict(zip(positional, args, strict=False))
+    found.update({k: v for k, v in keywords.items() if k in old})
+    if parameters.vararg:
+        found[parameters.vararg.arg] = sequence_of(args[len(positional) :])
+    return {k: v for k, v in found.items() if v.kind != "unknown" or k not in old or not old[k].is_array or old[k].assumed}

@@ -1,0 +1,197 @@
+"""The walker of check: its state, its findings, and what a write, a test and a loop mean to values.
+
+The classes stand on each other: `Walker`, `Functions`, `Outside`, `Calls`, `Expressions`, `Interpreter`. A node of syntax
+is handed to the method that bears its name, `visit_X` for expressions and `on_X` for statements.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from .findings import Finding, make_finding
+from .names import FunctionNode, Names
+from .table import Table
+from .targets import said, severity
+from .values import Value, element_of, join_all
+
+
+class Walker:
+    """The state of a walk over the nodes of one module; `findings` holds what was said, one for each kind and place."""
+
+    def __init__(
+        self, tree: ast.Module, names: Names, table: Table, lines: Sequence[str], path: str, target: str = "any", root: str = "."
+    ) -> None:
+        self.tree, self.names, self.table, self.lines, self.path, self.target, self.root = tree, names, table, lines, path, target, root
+        self.said: dict[tuple[str, int, int], Finding] = {}
+        self.env: dict[str, Value] = {}
+        self.returns: list[Value] = []
+        self.globals: set[str] = set()
+        self.stack: list[ast.AST] = []
+        self.done: dict[tuple[object, ...], Value] = {}
+        self.methods: dict[str, FunctionNode] = {}
+        self.muted = True
+        self.module_env: dict[str, Value] = {}
+        for statement in tree.body:
+            if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                self.statement(statement)
+        self.module_env = {k: replace(v, memory=frozenset({f"state {k}"}), traced=False) for k, v in self.env.items()}
+        self.muted = False
+
+    @property
+    def findings(self) -> list[Finding]:
+        return sorted(self.said.values(), key=lambda f: (f.line, f.column, f.code))
+
+    # Findings.
+
+    def say(self, name: str, node: ast.AST, message: str = "", hint: str = "", severity_: str | None = None) -> None:
+        """A finding at a node's exact range."""
+        if self.muted or not said(name, self.target):
+            return
+        key = (name, node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        if key in self.said:
+            return
+        finding = make_finding(name, path=self.path, message=message, hint=hint, severity=severity_, **self.place(node))
+        self.said[key] = replace(finding, severity=severity(name, finding.severity, self.target))
+
+    def place(self, node: ast.AST) -> dict[str, int]:
+        line, end = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
+        return {
+            "line": line,
+            "column": self.column(line, node.col_offset),  # type: ignore[attr-defined]
+            "end_line": end,
+            "end_column": self.column(end, node.end_col_offset or 0),  # type: ignore[attr-defined]
+        }
+
+    def column(self, line: int, offset: int) -> int:
+        """`ast` counts UTF-8 bytes from 0; people count characters from 1."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return (offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))) + 1
+
+    # Dispatch.
+
+    def visit(self, e: ast.expr) -> Value:
+        method = getattr(self, f"visit_{type(e).__name__}", None)
+        if method is not None:
+            return method(e)
+        values = [self.visit(c) for c in ast.iter_child_nodes(e) if isinstance(c, ast.expr)]
+        return Value("unknown", any(v.traced for v in values))
+
+    def quietly(self, node: ast.expr) -> Value:
+        muted, self.muted = self.muted, True
+        try:
+            return self.visit(node)
+        finally:
+            self.muted = muted
+
+    def block(self, body: Iterable[ast.stmt]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, s: ast.stmt) -> None:
+        method = getattr(self, f"on_{type(s).__name__}", None)
+        if method is not None:
+            method(s)
+            return
+        for child in ast.iter_child_nodes(s):
+            if isinstance(child, ast.expr):
+                self.visit(child)
+
+    # Targets and writes.
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self.env[target.id] = value
+            if target.id in self.globals:
+                self.effect(target, target.id)
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, Value("sequence", value.traced, element=element_of(value)))
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self.unpack(target, value)
+        elif isinstance(target, ast.Subscript):
+            owner = self.visit(target.value)
+            self.visit(target.slice)
+            self.write(target.value, owner, value)
+            if owner.kind in ("sequence", "mapping") and isinstance(target.value, ast.Name):
+                self.env[target.value.id] = Value(
+                    owner.kind,
+                    owner.traced or value.traced,
+                    element=join_all([element_of(owner), value]) if owner.element or owner.items else value,
+                    memory=owner.memory,
+                )
+        elif isinstance(target, ast.Attribute):
+            owner = self.visit(target.value)
+            if owner.is_array and (not owner.assumed or self.table.is_method(target.attr)):
+                self.write(target.value, owner, value)
+            elif any(m.startswith(("argument", "state")) for m in owner.memory):
+                self.effect(target, ast.unparse(target))
+
+    def unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
+        starred = any(isinstance(t, ast.Starred) for t in target.elts)
+        if value.items is not None and len(value.items) == len(target.elts) and not starred:
+            for t, v in zip(target.elts, value.items, strict=True):
+                self.bind(t, v)
+            return
+        if value.is_array and value.traced and value.rank in (None, 1):
+            self.scalar(target, "unpacking", value, 1)
+        for t in target.elts:
+            self.bind(t, element_of(value))
+
+    def write(self, target: ast.expr, owner: Value, value: Value) -> None:
+        """A write into a value: says whose memory it changes, and lets what is written flow into all that share it."""
+        arguments = sorted(m.partition(" ")[2] for m in owner.memory if m.startswith("argument "))
+        states = sorted(m.partition(" ")[2] for m in owner.memory if m.startswith("state "))
+        if states and owner.kind != "text":
+            self.effect(target, states[0])
+        elif arguments and owner.kind != "number":
+            self.say("mutation", target, f"the node writes into its argument `{arguments[0]}`")
+        elif owner.is_array:
+            own = target.id if isinstance(target, ast.Name) else None
+            others = [n for n, v in self.env.items() if n != own and v.memory & owner.memory and v.kind in ("array", "sequence", "unknown")]
+            if others and own is not None:
+                self.say("aliasing", target, f"`{own}` shares memory with `{others[0]}`, which this write changes too")
+        if value.traced and owner.memory:
+            for name, held in self.env.items():
+                if held.memory & owner.memory and not held.traced:
+                    self.env[name] = replace(held, traced=True)
+
+    def effect(self, node: ast.AST, what: str) -> None:
+        self.say("side-effect", node, f"`{what}` is changed while tracing only: the graph does not change it", severity_="error")
+
+    def made(self, e: ast.AST, value: Value) -> Value:
+        """A result with memory of its own; scalars have none."""
+        if not value.is_array or value.rank == 0:
+            return replace(value, memory=frozenset())
+        return replace(value, memory=frozenset({f"{e.lineno}:{e.col_offset}:{e.end_col_offset}"}))  # type: ignore[attr-defined]
+
+    # Truth, iteration, scalars.
+
+    def truth(self, node: ast.expr, value: Value) -> None:
+        """Python asks a value whether it is true: a branch."""
+        if isinstance(node, ast.BoolOp):
+            for operand in node.values:
+                self.truth(operand, self.quietly(operand))
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.truth(node.operand, self.quietly(node.operand))
+        elif value.is_data:
+            if value.assumed and isinstance(node, ast.Name):
+                self.say("data-dependent-branch", node, f"if `{node.id}` is an array, this branch is decided by its values",
+                         f"say what it is if it is not: `{node.id}: bool`", "warning")  # fmt: skip
+            else:
+                self.say("data-dependent-branch", node)
+
+    def iterated(self, node: ast.expr, value: Value) -> Value:
+        """A Python loop over a value: its elements."""
+        if value.is_array and value.traced and value.rank != 0:
+            self.say("element-iteration", node)
+        return element_of(value)
+
+    def scalar(self, node: ast.AST, how: str, value: Value, taken: int) -> None:
+        """An index of `taken` integers into an array of a known or unknown rank."""
+        if value.rank is None:
+            what = ast.unparse(node.value) if isinstance(node, ast.Subscript) else "the array"
+            what = f"`{what}`" if len(what) <= 30 and what != "the array" else "the array"
+            self.say("scalar-index", node, f"if {what} is {taken}-D, {how} gives a scalar that leaves the graph", severity_="warning")
+        else:
+            self.say("scalar-index", node, f"{how} gives a scalar, which leaves the graph")

@@ -1,0 +1,95 @@
+"""Comparing: two graphs node by node, and a graph's values with NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import torch
+from torch import fx
+
+TOLERANCE = {"float16": 1e-2, "float32": 1e-3, "complex64": 1e-3}
+"""How far apart, relative to the largest value, still counts as the same computation; 1e-6 for the other dtypes with a fraction."""
+
+
+def compare_graphs(g1: fx.GraphModule, g2: fx.GraphModule) -> str | None:
+    """The first difference between two graphs: operation, target, arguments, Python numbers and constant tensors. None where
+    they are the same graph (names of nodes do not count)."""
+    first, second = list(g1.graph.nodes), list(g2.graph.nodes)
+    numbers: list[dict[fx.Node, int]] = [{n: i for i, n in enumerate(nodes)} for nodes in (first, second)]
+    for a, b in zip(first, second, strict=False):
+        if a.op != b.op or (a.op != "get_attr" and a.target != b.target):
+            return f"{_told(a)} and {_told(b)}"
+        if a.op == "get_attr":
+            if not _same_bits(_attribute(g1, a.target), _attribute(g2, b.target)):
+                return f"the constant {a.target} ({_place(a)}) has other contents"
+            continue
+        if not _same_argument((a.args, a.kwargs), (b.args, b.kwargs), *numbers):
+            return f"{_told(a)} and {_told(b)}"
+    if len(first) != len(second):
+        return f"{len(first)} and {len(second)} nodes"
+    return None
+
+
+def _same_argument(a: Any, b: Any, first: dict[fx.Node, int], second: dict[fx.Node, int]) -> bool:
+    if isinstance(a, fx.Node) or isinstance(b, fx.Node):
+        return isinstance(a, fx.Node) and isinstance(b, fx.Node) and first[a] == second[b]
+    if isinstance(a, (list, tuple)):
+        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(_same_argument(x, y, first, second) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(_same_argument(a[k], b[k], first, second) for k in a)
+    if isinstance(a, slice):
+        return isinstance(b, slice) and _same_argument((a.start, a.stop, a.step), (b.start, b.stop, b.step), first, second)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return a.hex() == b.hex()
+    return bool(a == b)
+
+
+def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a is b:
+        return True
+    return torch.equal(a.detach().contiguous().reshape(-1).view(torch.uint8), b.detach().contiguous().reshape(-1).view(torch.uint8))
+
+
+def _attribute(module: Any, path: str) -> torch.Tensor:
+    for part in path.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def _told(node: fx.Node) -> str:
+    return f"{node.format_node()} ({_place(node)})"
+
+
+def _place(node: fx.Node) -> str:
+    source = node.meta.get("source")
+    return f"{source[0]}:{source[1]}" if source else node.op
+
+
+def difference(want: Any, got: Any) -> str | None:
+    """How a result differs from NumPy's (an array or a number), beyond rounding; None where it does not."""
+    if isinstance(got, torch.Tensor):
+        got = got.detach().resolve_conj().resolve_neg().cpu().numpy()
+    a, b = numpy.asarray(want), numpy.asarray(got)
+    if a.shape != b.shape:
+        return f"shape {b.shape}, NumPy has {a.shape}"
+    if a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
+        return f"dtype {b.dtype}, NumPy has {a.dtype}"
+    if a.dtype.kind not in "fc":
+        return None if numpy.array_equal(a, b) else f"{_short(b)}, NumPy has {_short(a)}"
+    tolerance = TOLERANCE.get(a.dtype.name, 1e-6)
+    wide = numpy.complex128 if a.dtype.kind == "c" else numpy.float64
+    a, b = a.astype(wide), b.astype(wide)
+    finite = numpy.abs(a[numpy.isfinite(a)])
+    scale = float(finite.max()) if finite.size else 0.0
+    with numpy.errstate(all="ignore"):
+        close = numpy.isclose(b, a, rtol=tolerance, atol=tolerance * min(scale, 1e300), equal_nan=True)
+    return None if close.all() else f"{_short(b)}, NumPy has {_short(a)}"
+
+
+def _short(x: numpy.ndarray[Any, Any]) -> str:
+    return numpy.array2string(x, threshold=6, edgeitems=2).replace("\n", " ")[:100]

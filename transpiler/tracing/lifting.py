@@ -1,0 +1,155 @@
+"""The traced function, rebuilt so that what it takes from its surroundings is seen by the tracer.
+
+Its globals are looked up in a dict that lifts on access: arrays become constants of the graph, NumPy's functions their
+twins, helper functions of the same project are rebuilt in turn. Nothing of the user's modules is changed. Globals that the
+function assigns stay in that dict, where the trace finds them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from . import state
+from .errors import is_library
+from .patches import twins
+from .special import extreme as extreme_of
+from .special import is_traced
+
+
+class LiftedGlobals(dict[str, Any]):
+    """The globals of a module as a rebuilt function sees them. Its own entries are what the function assigned."""
+
+    def __init__(self, real: dict[str, Any], lifter: Lifter) -> None:
+        names = ("__name__", "__package__", "__spec__", "__path__", "__file__", "__loader__")
+        super().__init__({n: real[n] for n in names if n in real})
+        dict.__setitem__(self, "__builtins__", real.get("__builtins__", builtins))
+        self.first = set(self)
+        self.real, self.lifter = real, lifter
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self:
+            return dict.__getitem__(self, name)
+        if name in self.real:
+            return self.lifter.lift(self.real[name])
+        if name in _BUILTINS and state.active() is not None:
+            return _BUILTINS[name]
+        raise KeyError(name)
+
+    def assigned(self) -> set[str]:
+        """The names of the globals that the function assigned."""
+        return set(self) - self.first
+
+
+class Lifter:
+    """Lifts the surroundings of one trace; what was lifted once stays the same object."""
+
+    def __init__(self, tracer: Any) -> None:
+        self.tracer = tracer
+        self._done: dict[int, tuple[Any, Any]] = {}
+        self._globals: dict[int, LiftedGlobals] = {}
+
+    def lift(self, x: Any) -> Any:
+        """What stands for `x` in the trace; most things stand for themselves."""
+        if self.tracer.paused:
+            return x
+        kind = type(x)
+        if kind is types.FunctionType:
+            return self._once(x, self.rebuild) if id(x) not in twins() and not is_library(x.__code__.co_filename) else twins().get(id(x), x)
+        if kind is numpy.ndarray:
+            return self._once(x, self.tracer.outside)
+        if kind is functools.partial and isinstance(x.func, types.FunctionType):
+            return functools.partial(self.lift(x.func), *x.args, **x.keywords)
+        return twins().get(id(x), x) if callable(x) else x
+
+    def _once(self, x: Any, make: Callable[[Any], Any]) -> Any:
+        known = self._done.get(id(x))
+        if known is None:
+            known = self._done[id(x)] = (x, make(x))
+        return known[1]
+
+    def function(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The function that is to be traced, rebuilt wherever it lives."""
+        if isinstance(f, types.MethodType):
+            return types.MethodType(self.function(f.__func__), f.__self__)
+        if isinstance(f, functools.partial):
+            return functools.partial(self.function(f.func), *map(self.lift, f.args), **{k: self.lift(v) for k, v in f.keywords.items()})
+        if isinstance(f, types.FunctionType):
+            return self._once(f, self.rebuild) if id(f) not in twins() else twins()[id(f)]
+        call = getattr(type(f), "__call__", None)
+        if isinstance(call, types.FunctionType) and not is_library(call.__code__.co_filename):
+            return types.MethodType(self.function(call), f)
+        return twins().get(id(f), f)
+
+    def rebuild(self, f: types.FunctionType) -> types.FunctionType:
+        """The same code over lifted globals, closure and defaults."""
+        cells = None if f.__closure__ is None else tuple(types.CellType() for _ in f.__closure__)
+        made = types.FunctionType(f.__code__, self._lifted_globals(f.__globals__), f.__name__, None, cells)
+        self._done[id(f)] = (f, made)
+        if f.__closure__ is not None:
+            written = _written_cells(f.__code__)
+            for name, old, new in zip(f.__code__.co_freevars, f.__closure__, cells or (), strict=True):
+                if name not in written:
+                    _fill(new, old, self.lift)
+            if written:
+                shared = tuple(old if n in written else new for n, old, new in zip(f.__code__.co_freevars, f.__closure__, cells or (), strict=True))
+                made = types.FunctionType(f.__code__, made.__globals__, f.__name__, None, shared)
+                self._done[id(f)] = (f, made)
+        made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.lift, f.__defaults__))
+        made.__kwdefaults__ = None if f.__kwdefaults__ is None else {k: self.lift(v) for k, v in f.__kwdefaults__.items()}
+        made.__qualname__, made.__doc__, made.__module__ = f.__qualname__, f.__doc__, f.__module__
+        made.__dict__.update(f.__dict__)
+        return made
+
+    def _lifted_globals(self, real: dict[str, Any]) -> LiftedGlobals:
+        if isinstance(real, LiftedGlobals):
+            return real
+        found = self._globals.get(id(real))
+        if found is None:
+            found = self._globals[id(real)] = LiftedGlobals(real, self)
+        return found
+
+    def assigned(self) -> list[str]:
+        """The globals that the traced functions assigned: side effects that a graph does not have."""
+        return sorted({name for g in self._globals.values() for name in g.assigned()})
+
+
+def _written_cells(code: types.CodeType) -> set[str]:
+    """The closure variables that the code (or a function in it) assigns with `nonlocal`."""
+    import dis
+
+    found = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in code.co_freevars}
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            found |= _written_cells(inner) & set(code.co_freevars)
+    return found
+
+
+def _fill(new: types.CellType, old: types.CellType, lift: Callable[[Any], Any]) -> None:
+    try:
+        new.cell_contents = lift(old.cell_contents)
+    except ValueError:
+        return  # a variable without a value yet
+
+
+def _print(*args: Any, **kwargs: Any) -> None:
+    """While tracing nothing is printed: the run before the trace has printed it."""
+
+
+def _extreme(original: Any, better: Any) -> Callable[..., Any]:
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        items = list(args[0]) if len(args) == 1 and not kwargs else list(args)
+        if kwargs or not any(map(is_traced, items)):
+            return original(*args, **kwargs)
+        return extreme_of(state.running(), original.__name__, items, better)
+
+    return extreme
+
+
+_BUILTINS: dict[str, Any] = {"print": _print, "min": _extreme(min, numpy.less), "max": _extreme(max, numpy.greater)}
+"""Python's functions that would need values, as they are for traced ones."""

@@ -1,0 +1,158 @@
+"""TracedModule: the graph, called like the function it was traced from."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+import torch
+from torch import fx
+
+from ..rules._arrays import as_tensor
+from ..rules._dtypes import to_numpy
+from .compare import compare_graphs
+from .errors import TraceError
+from .errors import error as trace_error
+from .structure import match, rebuild
+
+
+@dataclass
+class Face:
+    """How the traced function is called, and what its graph is specialised on.
+
+    function   the original function
+    signature  its signature
+    inputs     the structure of its bound arguments
+    names      the names of the arrays among them, in the order of the graph's placeholders
+    kinds      their NumPy dtypes and shapes
+    outputs    the structure of the result where the graph returns a flat tuple; None where it returns the result itself
+    mutated    the numbers of the arrays that the function writes into
+    accepted   shapes for which the function has the same graph"""
+
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    inputs: Any
+    names: list[str]
+    kinds: list[tuple[numpy.dtype[Any], tuple[int, ...]]]
+    outputs: Any = None
+    mutated: list[int] = field(default_factory=list)
+    accepted: set[tuple[tuple[int, ...], ...]] = field(default_factory=set)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where the function is written."""
+        code = getattr(inspect.unwrap(getattr(self.function, "func", self.function)), "__code__", None)
+        return (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
+
+    def bind(self, args: Any, kwargs: Any) -> tuple[list[Any], dict[str, Any]]:
+        """The arrays of a call, in order, and all arguments. Raises TypeError as the function would, and TraceError where the
+        call is not what was traced."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        leaves: list[Any] = []
+        why = match(self.inputs, dict(bound.arguments), leaves)
+        if why is not None:
+            raise trace_error("python-value", why, "trace the function again for this call", self.place)
+        return leaves, bound.arguments
+
+
+class TracedModule(fx.GraphModule):
+    """The FX graph of a traced function.
+
+    Called like the function, with tensors or arrays: Python numbers and dtypes must be those it was traced with. For shapes
+    other than the sample's the function is traced once more: if that gives the same graph, the call is run, else TraceError.
+    `forward` is the bare graph: it takes the arrays alone, one after the other, and checks nothing."""
+
+    face: Face | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        face = self.face
+        if face is None or torch.jit.is_tracing() or torch.compiler.is_compiling() or torch.compiler.is_exporting():
+            return super().__call__(*args, **kwargs)
+        leaves, arguments = face.bind(args, kwargs)
+        self._check(face, leaves, arguments)
+        tensors = [x if isinstance(x, torch.Tensor) else tensor_of(x) for x in leaves]
+        if face.mutated:
+            self._check_memory(face, tensors)
+        result = super().__call__(*tensors)
+        for i in face.mutated:
+            if isinstance(leaves[i], numpy.ndarray) and not numpy.shares_memory(leaves[i], tensors[i].numpy()):
+                leaves[i][...] = tensors[i].numpy()
+        return result if face.outputs is None else rebuild(face.outputs, lambda i: result[i])
+
+    def _check(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> None:
+        for name, (dtype, shape), x in zip(face.names, face.kinds, leaves, strict=True):
+            given = to_numpy(x.dtype) if isinstance(x, torch.Tensor) else x.dtype.newbyteorder("=")
+            if given != dtype or x.ndim != len(shape):
+                raise trace_error(
+                    "specialised-size" if given == dtype else "python-value",
+                    f"{name} is {given} of rank {x.ndim}, and was {dtype} of rank {len(shape)} when it was traced",
+                    "trace the function again for this call",
+                    face.place,
+                )
+        shapes = tuple(tuple(x.shape) for x in leaves)
+        if shapes != tuple(shape for _, shape in face.kinds) and shapes not in face.accepted:
+            self._accept(face, leaves, arguments, shapes)
+
+    def _accept(self, face: Face, leaves: list[Any], arguments: dict[str, Any], shapes: Any) -> None:
+        """Trace the function on these shapes. Raises TraceError unless it has the same graph for them."""
+        from .entry import trace_bound
+
+        if any(isinstance(x, torch.Tensor) and x.device.type == "meta" for x in leaves):
+            return
+        copies = copied(face, leaves)
+        bound = inspect.BoundArguments(face.signature, arguments)  # type: ignore[arg-type]
+        bound.arguments.update(rebuild(face.inputs, lambda i: copies[i]))
+        try:
+            other = trace_bound(face.function, bound)
+            why = compare_graphs(self, other)
+        except TraceError as refused:
+            why = str(refused)
+        if why is not None:
+            was = ", ".join(f"{n}: {s}" for n, (_, s) in zip(face.names, face.kinds, strict=True))
+            raise trace_error("specialised-size", f"the graph holds only for the shapes it was traced with ({was}): {why}",
+                              "trace the function again for these shapes", face.place)  # fmt: skip
+        face.accepted.add(shapes)
+
+    def _check_memory(self, face: Face, tensors: list[torch.Tensor]) -> None:
+        """A graph that writes into an argument keeps the others apart from it."""
+        memory = [t.untyped_storage().data_ptr() for t in tensors]
+        for i in face.mutated:
+            if tensors[i].device.type != "meta" and tensors[i].numel() and memory.count(memory[i]) > 1:
+                raise trace_error("aliasing", f"{face.names[i]} is written to and shares its memory with another argument",
+                                  "pass a copy", face.place)  # fmt: skip
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TracedModule:
+        made = super().__deepcopy__(memo)
+        made.face = copy.copy(self.face)
+        return made
+
+
+def copied(face: Face, leaves: list[Any]) -> list[Any]:
+    """Copies of a call's arrays as the function takes them: as NumPy's, or as tensors where tensors were traced."""
+    made: list[Any] = []
+    for x, original in zip(leaves, _leaf_kinds(face), strict=True):
+        if original is torch.Tensor:
+            made.append(x.detach().clone())
+            continue
+        array = x.detach().resolve_conj().resolve_neg().cpu().numpy().copy() if isinstance(x, torch.Tensor) else numpy.array(x)
+        made.append(array[()] if issubclass(original, numpy.generic) else array)
+    return made
+
+
+def _leaf_kinds(face: Face) -> list[type]:
+    return face.leaf_kinds  # type: ignore[attr-defined,no-any-return]
+
+
+def tensor_of(x: Any) -> torch.Tensor:
+    """An array or NumPy scalar as a tensor; of the same memory where that can be, so that writes are seen."""
+    if isinstance(x, numpy.ndarray) and x.flags.writeable and x.dtype.isnative and all(s >= 0 for s in x.strides):
+        try:
+            return torch.from_numpy(x)
+        except (TypeError, ValueError):
+            pass
+    return as_tensor(x)

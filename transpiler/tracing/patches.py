@@ -1,0 +1,192 @@
+"""Twins: NumPy's functions and scalar types as the traced function sees them.
+
+Most NumPy functions dispatch on traced arrays; those that make or convert arrays do not, and lists of traced scalars are not
+dispatched on at all. So for the time of a trace the public names of NumPy's namespaces hold twins, which go to the trace of
+this thread and, where there is none, straight to NumPy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+import torch
+
+from . import state
+from .special import elements, holds_traced, is_traced
+from .table import SPACES, functions, is_function, resolve
+
+_SCALARS = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128")
+_UNPATCHED = frozenset({"seterr", "geterr", "seterrcall", "geterrcall", "set_printoptions", "get_printoptions", "printoptions", "show_config", "info",
+                        "setbufsize", "getbufsize", "test", "get_include", "show_runtime", "dtype", "issubdtype", "array2string", "array_repr",
+                        "array_str", "set_string_function", "format_float_positional", "format_float_scientific", "nested_iters",
+                        "get_array_wrap", "busday_count", "busday_offset", "is_busday", "frompyfunc", "asmatrix", "bmat"})  # fmt: skip
+
+
+class UfuncTwin:
+    """A ufunc that also takes lists of traced scalars. Everything else is the ufunc's."""
+
+    _np2fx_original = True
+
+    def __init__(self, original: numpy.ufunc) -> None:
+        self.original = original
+        self.__name__, self.__doc__ = original.__name__, original.__doc__
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return numpy.ufunc
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        tracer = state.active()
+        return self.original(*args, **kwargs) if tracer is None else tracer.ufunc(self.original, "__call__", args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.original, name)
+        if name not in ("reduce", "accumulate", "reduceat", "outer", "at"):
+            return found
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            tracer = state.active()
+            if tracer is None or name != "at" and not isinstance(args[0], list):
+                return tracer.constant(found(*args, **kwargs)) if tracer is not None else found(*args, **kwargs)
+            if name == "at":
+                return tracer.ufunc(self.original, name, args, kwargs)
+            return found(numpy.asarray(args[0]), *args[1:], **kwargs)
+
+        return method
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or other is self.original
+
+    def __hash__(self) -> int:
+        return hash(self.original)
+
+    def __repr__(self) -> str:
+        return repr(self.original)
+
+
+class ScalarMeta(type):
+    """The class of scalar twins: equal to the type they stand for, and called on traced values a cast."""
+
+    _np2fx_original: Any = None
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        tracer = state.active()
+        original = cls.__base__
+        if tracer is None or kwargs or len(args) != 1 or not holds_traced(args[0]):
+            return original(*args, **kwargs)  # type: ignore[misc]
+        made = numpy.array(args[0], dtype=original)
+        return made[()] if made.ndim == 0 else made
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__base__)  # type: ignore[arg-type]
+
+    def __subclasscheck__(cls, other: Any) -> bool:
+        return other is cls or issubclass(other, cls.__base__)  # type: ignore[arg-type]
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.__base__
+
+    def __hash__(cls) -> int:
+        return hash(cls.__base__)
+
+
+def _function_twin(original: Any) -> Callable[..., Any]:
+    def twin(*args: Any, **kwargs: Any) -> Any:
+        tracer = state.active()
+        return original(*args, **kwargs) if tracer is None else tracer.call(original, args, kwargs)
+
+    with contextlib.suppress(AttributeError, TypeError):
+        functools.update_wrapper(twin, original, updated=())
+    twin._np2fx_twin_of = original  # type: ignore[attr-defined]
+    return twin
+
+
+def _from_numpy(original: Any) -> Callable[..., Any]:
+    def from_numpy(x: Any) -> Any:
+        tracer = state.active()
+        return tracer.to_torch(x) if tracer is not None and is_traced(x) else original(x)
+
+    return from_numpy
+
+
+@functools.lru_cache(maxsize=None)
+def twins() -> dict[int, Any]:
+    """The twin of each NumPy object that has one, by the object's id (the objects live as long as NumPy)."""
+    found: dict[int, Any] = {}
+    for known in functions().values():
+        original = known.function
+        if known.name.rpartition(".")[2] not in _UNPATCHED:
+            found[id(original)] = UfuncTwin(original) if isinstance(original, numpy.ufunc) else _function_twin(original)
+    for name in _SCALARS:
+        original = getattr(numpy, name)
+        found[id(original)] = ScalarMeta(original.__name__, (original,), {"__module__": "numpy", "__doc__": original.__doc__})
+    for name in ("ndenumerate", "nditer"):
+        found[id(getattr(numpy, name))] = _class_twin(getattr(numpy, name))
+    for name in dir(numpy.random):
+        original = getattr(numpy.random, name)
+        if not name.startswith("_") and callable(original) and not isinstance(original, type):
+            found[id(original)] = _random_twin(name, original)
+    found[id(torch.from_numpy)] = _from_numpy(torch.from_numpy)
+    return found
+
+
+def _random_twin(name: str, original: Any) -> Callable[..., Any]:
+    def twin(*args: Any, **kwargs: Any) -> Any:
+        tracer = state.active()
+        if tracer is None:
+            return original(*args, **kwargs)
+        with tracer.inside():
+            return tracer.fail("random", f"numpy.random.{name}: a graph would repeat the numbers drawn while tracing", "pass the random numbers in")
+
+    return twin
+
+
+def _class_twin(original: Any) -> Any:
+    def twin(*args: Any, **kwargs: Any) -> Any:
+        tracer = state.active()
+        if tracer is None or not (args and holds_traced(args[0])):
+            return original(*args, **kwargs)
+        return elements(tracer, original, *args, **kwargs)
+
+    twin._np2fx_twin_of = original  # type: ignore[attr-defined]
+    return twin
+
+
+@functools.lru_cache(maxsize=None)
+def _places() -> list[tuple[Any, str, Any, Any]]:
+    """What is exchanged: (module, name, original, twin)."""
+    known = twins()
+    found: list[tuple[Any, str, Any, Any]] = [(torch, "from_numpy", torch.from_numpy, known[id(torch.from_numpy)])]
+    for module in (*map(resolve, SPACES), numpy.random):
+        for name, value in list(vars(module).items()):
+            if not name.startswith("_") and (is_function(value) or isinstance(value, type) or callable(value)) and id(value) in known:
+                found.append((module, name, value, known[id(value)]))
+    return found
+
+
+_lock = threading.Lock()
+_depth = 0
+
+
+@contextlib.contextmanager
+def patched() -> Iterator[None]:
+    """NumPy's names hold the twins. May be nested, and entered in several threads at once."""
+    global _depth
+    with _lock:
+        if _depth == 0:
+            for module, name, _, twin in _places():
+                setattr(module, name, twin)
+        _depth += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _depth -= 1
+            if _depth == 0:
+                for module, name, original, _ in _places():
+                    setattr(module, name, original)

@@ -1,0 +1,124 @@
+"""NumPy functions that the tracer does in its own way: they take Python objects apart or call back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from .array import TracedNpArray
+from .scalar import TracedScalar
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+
+def leaves(x: Any) -> Iterator[Any]:
+    """What is in lists, tuples, dicts and slices."""
+    kind = type(x)
+    if kind is list or isinstance(x, tuple):
+        for i in x:
+            yield from leaves(i)
+    elif kind is dict:
+        for i in x.values():
+            yield from leaves(i)
+    elif kind is slice:
+        yield from (x.start, x.stop, x.step)
+    else:
+        yield x
+
+
+def is_traced(x: Any) -> bool:
+    """True for traced arrays and scalars."""
+    return getattr(type(x), "_np2fx_traced", False)
+
+
+def holds_traced(x: Any) -> bool:
+    """True where `x` is or contains a traced array or scalar."""
+    return any(map(is_traced, leaves(x)))
+
+
+def _fromiter(tracer: Tracer, iterable: Any, dtype: Any, count: int = -1, **_: Any) -> Any:
+    """The items are taken one by one, as NumPy takes them."""
+    items = []
+    for item in iterable:
+        if len(items) == count:
+            break
+        items.append(item)
+    if not holds_traced(items):
+        with tracer.inside():
+            return tracer.constant(numpy.fromiter(items, dtype, count))
+    if len(items) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
+    return tracer.call(numpy.array, (items,), {"dtype": dtype})
+
+
+def _fromfunction(tracer: Tracer, function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
+    """The function is called once, on the arrays of all indices."""
+    return function(*tracer.call(numpy.indices, (shape,), {"dtype": dtype}), **kwargs)
+
+
+def _empty(name: str) -> Any:
+    def make(tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
+        """What NumPy leaves uninitialised holds numbers that nothing computes, so that reading them is noticed."""
+        with tracer.inside():
+            real_args, real_kwargs = tracer.split((args, kwargs))
+            made = tracer.numpy(lambda: _ORIGINALS[name](*real_args, **real_kwargs))
+        if made.dtype.kind in "iu":
+            made.fill(numpy.iinfo(made.dtype).max - 4)
+        elif made.dtype.kind in "fcb":
+            made.fill(True if made.dtype.kind == "b" else -6.1e4)
+        return tracer.constant(made)
+
+    return make
+
+
+_ORIGINALS = {"empty": numpy.empty, "empty_like": numpy.empty_like}
+
+
+def elements(tracer: Tracer, kind: Any, array: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """`np.nditer` and `np.ndenumerate` over one traced array, in C order."""
+    if args or kwargs or not isinstance(array, TracedNpArray):
+        tracer.fail("element-iteration", f"numpy.{kind.__name__} with more than one array", "use array operations, or loop over indices")
+    if kind.__name__ == "nditer" and not array._value.flags.c_contiguous:
+        tracer.fail("element-iteration", "numpy.nditer over an array that is not C-contiguous", "loop over x.ravel()")
+    for index in numpy.ndindex(array.shape):
+        yield (index, array[index]) if kind.__name__ == "ndenumerate" else array[(*index, ...)]
+
+
+def extreme(tracer: Tracer, name: str, items: list[Any], better: numpy.ufunc) -> Any:
+    """Python's `min` and `max` of several values: the first that none is better than, by comparisons that NaN always loses."""
+    with tracer.inside():
+        best = items[0]
+        for item in items[1:]:
+            best = _choose(tracer, name, better, item, best)
+        return best
+
+
+def _choose(tracer: Tracer, name: str, better: numpy.ufunc, item: Any, best: Any) -> Any:
+    if not (type(item) is TracedScalar or type(best) is TracedScalar):
+        if is_traced(item) or is_traced(best):
+            tracer.leave(item if is_traced(item) else best, "data-dependent-branch", name)
+        return item if better(item, best) else best
+    weak = [type(x) in (int, float) or (type(x) is TracedScalar and x._weak) for x in (item, best)]
+    kinds = {numpy.asarray(x._value if type(x) is TracedScalar else x).dtype for x in (item, best)}
+    if kinds != {numpy.dtype(numpy.float64)}:
+        if any(weak) or len(kinds) > 1:
+            tracer.leave(item if type(item) is TracedScalar else best, "data-dependent-branch", f"{name} of different types")
+    chosen = tracer.call(numpy.where, (tracer.ufunc(better, "__call__", (item, best), {}), item, best), {})[()]
+    real = item if bool(better(_real(item), _real(best))) else best
+    return TracedScalar(numpy.asarray(_real(real))[()], tracer.tensor(chosen), any(weak))
+
+
+def _real(x: Any) -> Any:
+    return x._value if type(x) is TracedScalar else x
+
+
+SPECIAL: dict[str, Any] = {
+    "numpy.fromiter": _fromiter,
+    "numpy.fromfunction": _fromfunction,
+    "numpy.empty": _empty("empty"),
+    "numpy.empty_like": _empty("empty_like"),
+}
+"""By NumPy name: called with the tracer and the arguments."""

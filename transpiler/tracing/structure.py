@@ -1,0 +1,133 @@
+"""Arguments and results taken apart: containers, the arrays in them, and everything else, which stays as it is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import torch
+
+from .array import TracedNpArray
+from .scalar import TracedScalar
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """The place of the array number `index`, called `name`."""
+
+    index: int
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    """A value that is no array: the graph is specialised on it."""
+
+    value: Any
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A container: how it is made again, the keys of its parts and the parts."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    parts: tuple[Any, ...]
+
+    def build(self, parts: list[Any]) -> Any:
+        """The container with other parts."""
+        if self.kind in (list, tuple):
+            return self.kind(parts)
+        if issubclass(self.kind, dict):
+            made = self.kind() if self.kind is not dict else {}
+            made.update(zip(self.keys, parts, strict=True))
+            return made
+        if dataclasses.is_dataclass(self.kind):
+            made = object.__new__(self.kind)
+            for key, part in zip(self.keys, parts, strict=True):
+                object.__setattr__(made, key, part)
+            return made
+        return self.kind(*parts)
+
+
+def is_leaf(x: Any) -> bool:
+    """Arrays, NumPy scalars and tensors, traced or not."""
+    return isinstance(x, (numpy.ndarray, numpy.generic, torch.Tensor)) or type(x) in (TracedNpArray, TracedScalar)
+
+
+def children(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
+    """The keys and parts of a container; None for what is none."""
+    if isinstance(x, dict):
+        return tuple(x), tuple(x.values())
+    if type(x) in (list, tuple):
+        return tuple(range(len(x))), tuple(x)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return tuple(x._fields), tuple(x)
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = tuple(f.name for f in dataclasses.fields(x))
+        return names, tuple(getattr(x, n) for n in names)
+    return None
+
+
+def flatten(x: Any, name: str, leaves: list[Any], seen: tuple[int, ...] = ()) -> Any:
+    """The structure of `x`; its arrays are added to `leaves`, named `name_key`."""
+    if is_leaf(x):
+        leaves.append(x)
+        return Leaf(len(leaves) - 1, name)
+    found = children(x) if id(x) not in seen else None
+    if found is None or not (isinstance(x, (dict, list, tuple)) or _has_leaf(found[1])):
+        return Fixed(x, name)
+    keys, parts = found
+    return Node(type(x), keys, tuple(flatten(p, f"{name}_{k}" if name else str(k), leaves, (*seen, id(x))) for k, p in zip(keys, parts, strict=True)))
+
+
+def _has_leaf(parts: tuple[Any, ...]) -> bool:
+    return any(is_leaf(p) or _has_leaf((children(p) or ((), ()))[1]) for p in parts)
+
+
+def rebuild(structure: Any, leaf: Callable[[int], Any]) -> Any:
+    """The value again, with `leaf(index)` for its arrays."""
+    if isinstance(structure, Leaf):
+        return leaf(structure.index)
+    if isinstance(structure, Fixed):
+        return structure.value
+    return structure.build([rebuild(p, leaf) for p in structure.parts])
+
+
+def same(a: Any, b: Any) -> bool:
+    """True where two values that are no arrays are of one type and equal (NaN is equal to itself)."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    try:
+        return bool(a == b) or bool(a != a and b != b)
+    except Exception:
+        return False
+
+
+def match(structure: Any, value: Any, leaves: list[Any]) -> str | None:
+    """Lay `value` over a structure: its arrays are added to `leaves` in the structure's order. Where the two differ, that is
+    said in a sentence."""
+    if isinstance(structure, Leaf):
+        leaves.append(value)
+        return None if is_leaf(value) else f"{structure.name} is {value!r}, and was an array when it was traced"
+    if isinstance(structure, Fixed):
+        if is_leaf(value) or not same(structure.value, value):
+            return f"{structure.name} is {_told(value)}, and was {structure.value!r} when it was traced"
+        return None
+    found = children(value)
+    if found is None or type(value) is not structure.kind or set(found[0]) != set(structure.keys):
+        return f"{_told(value)} where a {structure.kind.__name__} of {list(structure.keys)} was traced"
+    parts = dict(zip(*found, strict=True))
+    return next((why for key, part in zip(structure.keys, structure.parts, strict=True) if (why := match(part, parts[key], leaves))), None)
+
+
+def _told(value: Any) -> str:
+    if is_leaf(value):
+        return "an array"
+    found = children(value)
+    return repr(value)[:80] if found is None else f"a {type(value).__name__} of {list(found[0])}"
