@@ -23,8 +23,8 @@ from .creation import check_device, ordered
                 "np.array([[1, v[0]], [v[-1], 2.5]])"))  # fmt: skip
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndmax=0, like=None):
     """Always a copy unless `copy` says otherwise; Python numbers in lists are not weak: an int among float32s makes float64."""
-    if isinstance(object, torch.Tensor) and dtype is None and copy is True and order == "K" and ndmin == 0:
-        return zero_d_array(torch.clone(object))
+    if isinstance(object, torch.Tensor) and object.ndim > 0 and dtype is None and copy is True and order == "K" and ndmin == 0:
+        return torch.clone(object)
     return _with_rank(_as_array(object, dtype, order, copy), ndmin)
 
 
@@ -105,8 +105,8 @@ def require(a, dtype=None, requirements=None, *, like=None):
 
 @rule("numpy.copy", kind="creation", examples=("np.copy(a)", "np.copy([v, w])"))
 def copy(a, order="K", subok=False):
-    if isinstance(a, torch.Tensor) and order == "K":
-        return zero_d_array(torch.clone(a))
+    if isinstance(a, torch.Tensor) and a.ndim > 0 and order == "K":
+        return torch.clone(a)
     return zero_d_array(_as_array(a, None, order, True))
 
 
@@ -141,12 +141,12 @@ def deep_copy(a, memo=None, /):
 def astype(a, dtype, order="K", casting="unsafe", subok=True, copy=True):
     """Floats are truncated to ints. Raises TypeError where `casting` does not allow the cast."""
     target = to_torch(dtype)
+    if casting == "unsafe" and order == "K" and a.dtype != target:
+        return _same_kind(cast(a, target), a)
+    if casting == "unsafe" and order == "K" and copy:
+        return _same_kind(torch.clone(a), a)
     if not dtype_can_cast(a.dtype, target, casting):
         raise TypeError(f"Cannot cast array data from {to_numpy(a.dtype)!r} to {to_numpy(target)!r} according to the rule {casting!r}")
-    if order == "K" and a.dtype != target:
-        return _same_kind(cast(a, target), a)
-    if order == "K" and copy:
-        return _same_kind(torch.clone(a), a)
     made = _in_order(cast(a, target), order)
     return _same_kind(torch.clone(made), a) if copy and made is a else made
 

@@ -13,10 +13,10 @@ import torch
 from numpy.lib.array_utils import normalize_axis_index
 
 from ._arrays import as_tensor, cast, demand, read_only, result_type, zero_d_array
-from ._dtypes import inexact, promote, to_numpy, to_torch
+from ._dtypes import WIDER, inexact, promote, to_numpy, to_torch
 from ._table import refuse, rule
 from .arithmetic import floor, power, sign
-from .shape import bits, flipped, sizes
+from .shape import bits, flipped, numpys_errors, sizes
 
 
 def constant(array):
@@ -56,13 +56,23 @@ def _new_shape(shape):
 
 
 @rule("numpy.zeros", kind="creation", examples=("np.zeros((2, 3))", "np.zeros(4, dtype=np.float32)", "np.zeros(a.shape, a.dtype)"))
+@numpys_errors
 def zeros(shape, dtype=None, order="C", *, device=None, like=None):
+    if not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None and dtype is None:
+        return torch.zeros(shape, dtype=torch.float64)
+    if not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None:
+        return torch.zeros(shape, dtype=to_torch(dtype))
     check_device(device)
     return zero_d_array(ordered(torch.zeros(_new_shape(shape), dtype=to_torch(dtype)), order))
 
 
 @rule("numpy.ones", kind="creation", examples=("np.ones((2, 3))", "np.ones(4, dtype='f4')", "np.ones(a.shape, a.dtype)"))
+@numpys_errors
 def ones(shape, dtype=None, order="C", *, device=None, like=None):
+    if not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None and dtype is None:
+        return torch.ones(shape, dtype=torch.float64)
+    if not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None:
+        return torch.ones(shape, dtype=to_torch(dtype))
     check_device(device)
     return zero_d_array(ordered(torch.ones(_new_shape(shape), dtype=to_torch(dtype)), order))
 
@@ -118,19 +128,25 @@ def _like_ordered(made, a, order):
 
 @rule("numpy.zeros_like", kind="creation",
       examples=("np.zeros_like(a)", "np.zeros_like(a, dtype=np.float32)", "np.zeros_like(a, shape=(2, 2))"))  # fmt: skip
+@numpys_errors
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    if isinstance(a, torch.Tensor) and a.ndim > 0 and order == "K" and shape is None and dtype is None and device is None:
+        return torch.zeros_like(a)
+    if isinstance(a, torch.Tensor) and a.ndim > 0 and order == "K" and shape is None and device is None:
+        return torch.zeros_like(a, dtype=to_torch(dtype))
     check_device(device)
-    if isinstance(a, torch.Tensor) and order == "K" and shape is None and dtype is None:
-        return zero_d_array(torch.zeros_like(a))
     return _like(torch.zeros_like, a, dtype, order, shape)
 
 
 @rule("numpy.ones_like", kind="creation",
       examples=("np.ones_like(a)", "np.ones_like(a, dtype=np.float32)", "np.ones_like(a, shape=(2, 2))"))  # fmt: skip
+@numpys_errors
 def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    if isinstance(a, torch.Tensor) and a.ndim > 0 and order == "K" and shape is None and dtype is None and device is None:
+        return torch.ones_like(a)
+    if isinstance(a, torch.Tensor) and a.ndim > 0 and order == "K" and shape is None and device is None:
+        return torch.ones_like(a, dtype=to_torch(dtype))
     check_device(device)
-    if isinstance(a, torch.Tensor) and order == "K" and shape is None and dtype is None:
-        return zero_d_array(torch.ones_like(a))
     return _like(torch.ones_like, a, dtype, order, shape)
 
 
@@ -172,10 +188,12 @@ def identity(n, dtype=None, *, like=None):
 @rule("numpy.arange", kind="creation",
       examples=("np.arange(5)", "np.arange(1, 10, 3)", "np.arange(0.0, 1.0, 0.1)", "np.arange(5, 0, -2)",
                 "np.arange(3, dtype=np.float32)"))  # fmt: skip
-def arange(start_or_stop=None, /, stop=None, step=1, dtype=None, *, device=None, like=None, start=None):
+def arange(start_or_stop=None, /, stop=None, step=1, dtype=None, *, device=None, like=None, **named):
     """The values are `start + i * (second - start)`, computed in the dtype, as NumPy does. Bounds must be known when tracing."""
     check_device(device)
-    first, last = start_or_stop if start is None else start, stop
+    if set(named) - {"start"}:
+        raise TypeError(f"arange() got unexpected keyword arguments: {', '.join(named)}")
+    first, last = named.get("start", start_or_stop), stop
     if last is None:
         first, last = None, first
     first = 0 if first is None else first
@@ -275,15 +293,21 @@ def tri(N, M=None, k=0, dtype=float, *, like=None):
 @rule("numpy.tril", kind="shape", examples=("np.tril(m)", "np.tril(x, k=-1)"))
 def tril(m, k=0):
     """The lower triangle of the last two axes. A 1-D array becomes a matrix of equal rows first, as in NumPy."""
-    m = _square(as_tensor(m))
-    return torch.tril(bits(m), k).view(m.dtype) if bits(m) is not m else torch.tril(m, k)
+    m = as_tensor(m)
+    if m.ndim >= 2 and m.dtype not in WIDER:
+        return torch.tril(m, k)
+    m = _square(m)
+    return torch.tril(bits(m), k).view(m.dtype)
 
 
 @rule("numpy.triu", kind="shape", examples=("np.triu(m)", "np.triu(x, k=1)"))
 def triu(m, k=0):
     """The upper triangle of the last two axes. A 1-D array becomes a matrix of equal rows first, as in NumPy."""
-    m = _square(as_tensor(m))
-    return torch.triu(bits(m), k).view(m.dtype) if bits(m) is not m else torch.triu(m, k)
+    m = as_tensor(m)
+    if m.ndim >= 2 and m.dtype not in WIDER:
+        return torch.triu(m, k)
+    m = _square(m)
+    return torch.triu(bits(m), k).view(m.dtype)
 
 
 def _square(m):
@@ -297,7 +321,7 @@ def diag(v, k=0):
     """A matrix with a 1-D array on its diagonal; of a matrix, the diagonal as a read-only view."""
     v = as_tensor(v)
     if v.ndim == 1:
-        return torch.diag_embed(v, k)
+        return torch.diag(v, k)
     if v.ndim == 2:
         return read_only(torch.diagonal(v, k))
     raise ValueError("Input must be 1- or 2-d.")

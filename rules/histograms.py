@@ -1,4 +1,4 @@
-"""Histograms and counts.
+"""Histograms, counts and binning.
 
 Counts are sums of ones scattered over the bins, so their shape depends on the number of bins only, and weights have gradients.
 """
@@ -12,7 +12,7 @@ import numpy
 import torch
 
 from ._arrays import as_tensor, cast, demand, is_weak, result_type, widen
-from ._dtypes import can_cast, promote
+from ._dtypes import promote
 from ._table import Refused, rule
 from .arithmetic import subtract
 from .creation import linspace
@@ -20,11 +20,20 @@ from .reductions import max, min, sortable_bits
 from .sorting import searchsorted
 
 
+def _steps(edges):
+    """What lies between neighbouring edges, in their dtype."""
+    return subtract(edges[1:], edges[:-1])
+
+
 def _steps_hold(compare, edges):
-    """True where `compare` holds between neighbours all along `edges`: a bool where they are known, else a 0-d tensor."""
-    n = edges.shape[0] - 1
-    edges = widen(edges)
-    return torch.all(compare(torch.narrow(edges, 0, 1, n), torch.narrow(edges, 0, 0, n))) if n > 0 else torch.ones((), dtype=torch.bool)
+    """A 0-d bool tensor: `compare` holds between neighbours all along `edges`."""
+    edges = sortable_bits(edges)
+    return torch.all(compare(edges[1:], edges[:-1]))
+
+
+def _on_device(x, given, beside):
+    """`x`, made of `given`, on the device of `beside`: constants are moved there, what was a tensor is left where it is."""
+    return x if isinstance(given, torch.Tensor) or _holds_tensor(given) else x.to(beside.device)
 
 
 def _holds_tensor(items):
@@ -50,7 +59,7 @@ def bincount(x, /, weights=None, minlength=0):
         raise ValueError("'minlength' must not be negative")
     if not isinstance(x, (torch.Tensor, numpy.ndarray)):
         values = values.to(torch.int64)
-    elif not can_cast(values.dtype, torch.int64, "safe"):
+    elif values.is_floating_point() or values.is_complex():
         raise TypeError(f"Cannot cast array data from {values.dtype} to dtype('int64') according to the rule 'safe'")
     values = widen(values.to(torch.uint8) if values.dtype == torch.bool else values)
     demand(torch.ge(values, 0), ValueError("'list' argument must have no negative elements"))
@@ -82,11 +91,10 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     The number of bins must be known when traced: `bins="auto"` and the like are refused."""
     values, w = _values_and_weights(a, weights)
     edges, uniform = _edges(values, bins, range, weights)
-    n = edges.shape[0] - 1
     counts = _cumulative_counts(values, edges, w) if uniform is None else _uniform_counts(values, edges, *uniform, w)
     if not density:
         return counts, edges
-    widths = cast(subtract(torch.narrow(edges, 0, 1, n), torch.narrow(edges, 0, 0, n)), torch.float64)
+    widths = cast(_steps(edges), torch.float64)
     shares = counts if counts.is_complex() else cast(counts, torch.float64)
     return torch.div(torch.div(shares, widths), torch.sum(counts)), edges
 
@@ -129,13 +137,13 @@ def _edges(values, bins, limits, weights):
         first, last = _limits(values, limits)
         dtype = result_type(first, last, values)
         dtype = dtype if dtype.is_floating_point else torch.float64
-        edges = linspace(first, last, n + 1, dtype=dtype).to(values.device)
+        edges = _on_device(linspace(first, last, n + 1, dtype=dtype), first, values)
         demand(
             _steps_hold(torch.gt, edges),
             ValueError(f"Too many bins for data range. Cannot create {n} finite-sized bins."),
         )
         return edges, (first, last)
-    edges = as_tensor(bins).to(values.device)
+    edges = _on_device(as_tensor(bins), bins, values)
     if edges.ndim != 1:
         raise ValueError("`bins` must be 1d, when an array")
     rising = "`bins` must increase monotonically, when an array"
@@ -215,20 +223,17 @@ def _compared(compare, values, edge):
 
 def _cumulative_counts(values, edges, weights):
     """Counts between arbitrary edges: the differences of what is below each edge (below or at the last one)."""
-    n = edges.shape[0] - 1
-    if n < 1:
-        return torch.zeros(0, dtype=torch.int64 if weights is None else weights.dtype, device=values.device)
-    if weights is not None and weights.dtype == torch.bool:
+    if weights is not None and weights.dtype == torch.bool and values.shape[0] > 0:
         raise TypeError("Cannot cast ufunc 'add' output from dtype('int64') to dtype('bool') with casting rule 'same_kind'")
-    order = torch.argsort(sortable_bits(values), stable=True)
-    ascending = torch.index_select(values, 0, order)
-    marks = torch.narrow(edges, 0, 0, n), torch.narrow(edges, 0, n, 1)
-    below = torch.cat([searchsorted(ascending, marks[0], "left"), searchsorted(ascending, marks[1], "right")])
+    if edges.shape[0] < 2:
+        return torch.zeros(0, dtype=torch.int64 if weights is None else weights.dtype, device=values.device)
+    ascending = torch.sort(values).values
+    below = torch.cat([searchsorted(ascending, edges[:-1], "left"), searchsorted(ascending, edges[-1:], "right")])
     if weights is not None:
+        order = torch.argsort(sortable_bits(values), stable=True)
         total = torch.cumsum(torch.index_select(widen(weights), 0, order), 0)
-        total = torch.cat([torch.zeros(1, dtype=total.dtype, device=total.device), total])
-        below = torch.index_select(total, 0, below)
-    counts = torch.sub(torch.narrow(below, 0, 1, n), torch.narrow(below, 0, 0, n))
+        below = torch.index_select(torch.cat([torch.zeros(1, dtype=total.dtype, device=total.device), total]), 0, below)
+    counts = torch.sub(below[1:], below[:-1])
     return counts if weights is None else cast(counts, weights.dtype)
 
 
@@ -268,8 +273,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     if density:
         total = torch.sum(counts)
         for d, edge in enumerate(edges):
-            width = subtract(torch.narrow(edge, 0, 1, edge.shape[0] - 1), torch.narrow(edge, 0, 0, edge.shape[0] - 1))
-            counts = torch.div(counts, cast(width, torch.float64).reshape((-1,) + (1,) * (dims - 1 - d)))
+            counts = torch.div(counts, cast(_steps(edge), torch.float64).reshape((-1,) + (1,) * (dims - 1 - d)))
         counts = torch.div(counts, total)
     return counts, edges
 
@@ -279,8 +283,8 @@ def _axis_edges(column, bins, limits, d):
     if numpy.ndim(bins) == 0 if not isinstance(bins, torch.Tensor) else bins.ndim == 0:
         n = _bin_count(bins, f"`bins[{d}]` must be an integer, when a scalar", f"`bins[{d}]` must be positive, when an integer")
         first, last = _limits(column, limits)
-        return linspace(first, last, n + 1).to(column.device)
-    edges = as_tensor(bins).to(column.device)
+        return _on_device(linspace(first, last, n + 1), first, column)
+    edges = _on_device(as_tensor(bins), bins, column)
     if edges.ndim != 1:
         raise ValueError(f"`bins[{d}]` must be a scalar or 1d array")
     demand(_steps_hold(torch.ge, edges), ValueError(f"`bins[{d}]` must be monotonically increasing, when an array"))

@@ -88,7 +88,7 @@ def unravel_index(indices, shape, order="C"):
     dims = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
     if not isinstance(indices, torch.Tensor):
         return _constants(numpy.unravel_index(indices, tuple(dims), order))
-    if indices.is_floating_point() or indices.is_complex() or indices.dtype == torch.bool:
+    if indices.is_floating_point() or indices.is_complex():
         raise TypeError("only int indices permitted")
     left = cast(indices, torch.int64)
     size = int(numpy.prod(dims, dtype=numpy.int64))
@@ -148,7 +148,10 @@ class Concatenator:
         dtype = promote(*map(dtype_of, parts))
         ready = [_at_least(_number_or_tensor(part, dtype), ndmin, trans1d) for part in parts]
         if len({r.ndim for r in ready}) > 1:
-            raise ValueError("all the input array dimensions must match exactly")
+            raise ValueError("all the input arrays must have same number of dimensions")
+        others = {tuple(n for d, n in enumerate(r.shape) if d != axis % r.ndim) for r in ready}
+        if len(others) > 1:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
         return torch.cat(ready, dim=axis)
 
     def _directive(self, text: str) -> tuple[int, int, int]:

@@ -97,13 +97,13 @@ def _view(a: torch.Tensor, items: list[Item]) -> torch.Tensor:
             value, flipped[axis] = forward(value)
         key.append(value)
         axis += {"int": 0, "new": 1, "rest": item.dims, "slice": 1}[item.kind]
-    view = _torch_getitem(a, key)
-    if flipped:
-        turn = functools.partial(mirror, dims=tuple(flipped))
-        view = on_bits(turn, view) if view.dtype in WIDER else turn(view)
-        steps = [slice(None, None, flipped[d]) if flipped.get(d, 1) > 1 else slice(None) for d in range(max(flipped) + 1)]
-        view = _torch_getitem(view, steps)
-    return view
+    if not flipped:
+        return _torch_getitem(a, key)
+    view = a if all(isinstance(k, slice) and is_full(k) for k in key) else _torch_getitem(a, key)
+    turn = functools.partial(mirror, dims=tuple(flipped))
+    view = on_bits(turn, view) if view.dtype in WIDER else turn(view)
+    steps = [slice(None, None, flipped[d]) if flipped.get(d, 1) > 1 else slice(None) for d in range(max(flipped) + 1)]
+    return view if all(map(is_full, steps)) else _torch_getitem(view, steps)
 
 
 def _torch_getitem(a: torch.Tensor, key: list[Any]) -> torch.Tensor:
@@ -199,13 +199,10 @@ def _select(base: torch.Tensor, picks: Picks) -> torch.Tensor:
 
 def _demand_bounds(base: torch.Tensor, picks: Picks) -> None:
     """Where nothing is selected torch does not look at the indices; NumPy does."""
-    if any(is_mask(index) for index in picks.indices.values()):
-        return  # how many positions it selects is not known from its shape
-    empty = any(0 in index.shape for index in picks.indices.values())
+    # With no positions NumPy does not look at arrays (and a mask may have none), but it does at scalars.
+    empty = any(is_mask(index) or 0 in index.shape for index in picks.indices.values())
     for dim, index in picks.indices.items():
-        if empty and index.ndim:
-            continue
-        if isinstance(index, torch.Tensor) and index.numel():
+        if isinstance(index, torch.Tensor) and index.numel() and not (empty and index.ndim):
             size = base.shape[dim]
             demand(torch.logical_and(index >= -size, index < size), IndexError(f"index is out of bounds for axis {dim} with size {size}"))
 
@@ -218,14 +215,19 @@ def incoming_value(a: torch.Tensor, value: Any) -> torch.Tensor:
     if isinstance(value, FlatView):
         value = value.copy()
     if isinstance(value, torch.Tensor):
-        return cast(value, a.dtype).to(a.device)
+        return _beside(a, cast(value, a.dtype))
     if not (isinstance(value, (list, tuple)) and _has_tensor(value)):
         array = numpy.asarray(value) if not isinstance(value, numpy.ndarray) else value
         if array.dtype.kind in "biufc":
             ready = numpy.empty(array.shape, to_numpy(a.dtype))
             ready[...] = value
-            return as_tensor(ready).to(a.device)
-    return cast(as_tensor(value), a.dtype).to(a.device)
+            return _beside(a, as_tensor(ready))
+    return _beside(a, cast(as_tensor(value), a.dtype))
+
+
+def _beside(a: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """`value` on the device of `a`."""
+    return value if value.device == a.device else value.to(a.device)
 
 
 def _has_tensor(value: Any) -> bool:
@@ -297,18 +299,19 @@ def _assign(a: torch.Tensor, value: torch.Tensor, items: list[Item], nested: boo
             raise TypeError(f"boolean array indexing assignment requires a 0 or 1-dimensional input, input has {value.ndim} dimensions")
         new = _assign_picks(views[-1], value, Picks.of(items, views[-1]))
     else:
-        new = filled(views[-1], value)
+        new = filled(views[-1], value, copy=not steps)
     for (_, put), view in zip(reversed(steps), reversed(views[:-1]), strict=True):
         new = put(view, new)
     return new
 
 
-def filled(view: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+def filled(view: torch.Tensor, value: torch.Tensor, copy: bool = True) -> torch.Tensor:
     """`value` in the shape of `view`, as assignment broadcasts it: leading axes of size 1 may be too many."""
     fitted = _strip(value, view.ndim)
     if fitted.ndim > view.ndim or any(n not in (1, m) for n, m in zip(reversed(fitted.shape), reversed(view.shape), strict=False)):
         raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(view.shape)}")
-    return torch.clone(fitted) if fitted.shape == view.shape else fitted.expand_as(view).clone()
+    spread = fitted if fitted.shape == view.shape else fitted.expand_as(view)
+    return torch.clone(spread) if copy else spread
 
 
 def _strip(value: torch.Tensor, rank: int) -> torch.Tensor:

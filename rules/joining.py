@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from ._arrays import as_tensor, cast, demand
 from ._dtypes import can_cast, promote, to_numpy, to_torch
 from ._table import rule
-from .shape import gather, owned
+from .shape import gather, numpys_errors, owned
 
 
 def parts_of(arrays, name="arrays"):
@@ -28,6 +28,13 @@ def parts_of(arrays, name="arrays"):
         raise TypeError(f"{name} to join must be passed as a sequence, but got {type(arrays).__name__}")
     device = next((a.device for a in arrays if isinstance(a, torch.Tensor)), None)
     return [a if isinstance(a, torch.Tensor) or device is None else as_tensor(a).to(device) for a in arrays]
+
+
+def alike(arrays):
+    """True for a list or tuple of tensors of one dtype and one rank above 0, which torch joins as NumPy does."""
+    if not isinstance(arrays, (list, tuple)) or not arrays or not all(isinstance(a, torch.Tensor) for a in arrays):
+        return False
+    return arrays[0].ndim > 0 and all(a.dtype == arrays[0].dtype and a.ndim == arrays[0].ndim for a in arrays)
 
 
 def _common(arrays, dtype, casting):
@@ -58,7 +65,13 @@ def _join(parts, axis):
 @rule("numpy.concatenate", "numpy.concat", kind="joining",
       examples=("np.concatenate((x, y))", "np.concatenate([x, y], axis=-1)", "np.concatenate((v, a), axis=None)",
                 "np.concatenate((x, k), axis=0)", "np.concatenate((f, g), dtype=np.float32)"))  # fmt: skip
+@numpys_errors
 def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    """In the dtype that NumPy promotes all to. `axis=None` flattens first."""
+    if dtype is None and casting == "same_kind" and axis == 0 and alike(arrays):
+        return torch.cat(arrays)
+    if dtype is None and casting == "same_kind" and axis is not None and alike(arrays):
+        return torch.cat(arrays, dim=axis)
     parts = _common(arrays, dtype, casting)
     if axis is None:
         return torch.cat([torch.flatten(p) for p in parts])
@@ -67,8 +80,13 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
 
 @rule("numpy.stack", kind="joining",
       examples=("np.stack((x, y))", "np.stack([x, y], axis=-1)", "np.stack([v, w, v], 1)", "np.stack((x, k))"))  # fmt: skip
+@numpys_errors
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """Raises ValueError where the shapes differ."""
+    if dtype is None and casting == "same_kind" and axis == 0 and alike(arrays):
+        return torch.stack(arrays)
+    if dtype is None and casting == "same_kind" and alike(arrays):
+        return torch.stack(arrays, dim=axis)
     parts = _same_shape(arrays, dtype, casting)
     axis = normalize_axis_index(operator.index(axis), parts[0].ndim + 1)
     return torch.stack(parts, dim=axis) if axis else torch.stack(parts)
@@ -84,8 +102,11 @@ def _same_shape(arrays, dtype, casting):
 
 
 @rule("numpy.vstack", "numpy.row_stack", kind="joining", examples=("np.vstack((x, y))", "np.vstack([v, w])", "np.vstack((v, k))"))
+@numpys_errors
 def vstack(tup, *, dtype=None, casting="same_kind"):
     """0-d and 1-D arrays are rows."""
+    if dtype is None and casting == "same_kind" and alike(tup):
+        return torch.vstack(tup)
     return _join([_rows(p) for p in _common(tup, dtype, casting)], 0)
 
 
@@ -94,21 +115,30 @@ def _rows(p):
 
 
 @rule("numpy.hstack", kind="joining", examples=("np.hstack((x, y))", "np.hstack([v, w])", "np.hstack((a, b))"))
+@numpys_errors
 def hstack(tup, *, dtype=None, casting="same_kind"):
     """Along the second axis, 1-D arrays along their only one."""
+    if dtype is None and casting == "same_kind" and alike(tup):
+        return torch.hstack(tup)
     parts = [torch.atleast_1d(p) if p.ndim == 0 else p for p in _common(tup, dtype, casting)]
     return _join(parts, 0 if parts[0].ndim == 1 else 1)
 
 
 @rule("numpy.dstack", kind="joining", examples=("np.dstack((x, y))", "np.dstack([v, w])"))
+@numpys_errors
 def dstack(tup):
     """Along the third axis."""
+    if alike(tup):
+        return torch.dstack(tup)
     return _join([torch.atleast_3d(p) if p.ndim < 3 else p for p in _common(tup, None, "same_kind")], 2)
 
 
 @rule("numpy.column_stack", kind="joining", examples=("np.column_stack((x, y))", "np.column_stack([v, w])", "np.column_stack((a, b))"))
+@numpys_errors
 def column_stack(tup):
     """0-d and 1-D arrays are columns."""
+    if alike(tup):
+        return torch.column_stack(tup)
     return _join([torch.reshape(p, (-1, 1)) if p.ndim < 2 else p for p in _common(tup, None, "same_kind")], 1)
 
 

@@ -30,6 +30,7 @@ from .reductions import (
     over_axes,
     prod,
     restored,
+    start_of,
     sum,
     var,
 )
@@ -171,7 +172,7 @@ def _nan_extremum(reduce, choose, a, axis, keepdims, initial, where):
         raise ValueError(
             f"reduction operation '{choose.__name__}' does not have an identity, so to use a where mask one has to specify 'initial'"
         )
-    start = None if initial is None else cast(as_tensor(initial), a.dtype)
+    start = None if initial is None else start_of(initial, a.dtype, a)
     a = masked(a, where, start)
     if a.is_complex():
         axes = axes_of(axis, a.ndim)

@@ -19,6 +19,7 @@ import torch
 from ._arrays import as_tensor, cast, widen
 from ._dtypes import WIDER, inexact, promote, real_of, to_torch
 from ._table import rule
+from ._ufunc import _in_dtype as in_dtype
 from .arithmetic import maximum, minimum, multiply, subtract
 
 UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
@@ -130,6 +131,13 @@ def _mask(where, a):
     return mask
 
 
+def start_of(initial, dtype, a):
+    """`initial` as a 0-d tensor of `dtype` beside `a`. Raises OverflowError for a Python int that `dtype` cannot hold."""
+    if isinstance(initial, torch.Tensor):
+        return cast(initial, dtype)
+    return torch.full((), in_dtype(initial, dtype), dtype=dtype, device=a.device)
+
+
 def count_of(a, axis, keepdims, where):
     """How many elements each result is made of: an int, or an int64 tensor where there is a mask."""
     if where is True:
@@ -172,7 +180,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
         return _truth(any, a, axis, keepdims, initial, where)
     total = torch.sum(masked(widen(cast(a, target)), where, 0), dim=axis, keepdim=keepdims)
     if initial is not None:
-        total = torch.add(total, cast(widen(cast(as_tensor(initial), target)), total.dtype))
+        total = torch.add(total, cast(widen(start_of(initial, target, a)), total.dtype))
     return cast(total, target)
 
 
@@ -202,7 +210,7 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     axes = axes_of(axis, a.ndim)
     product = restored(torch.prod(merged(masked(widen(cast(a, target)), where, 1), axes), dim=-1), axes, keepdims)
     if initial is not None:
-        product = torch.mul(product, cast(widen(cast(as_tensor(initial), target)), product.dtype))
+        product = torch.mul(product, cast(widen(start_of(initial, target, a)), product.dtype))
     return cast(product, target)
 
 
@@ -430,7 +438,7 @@ def _extremum(choose, a, axis, keepdims, initial, where):
             f"reduction operation '{choose.__name__}' does not have an identity, so to use a where mask one has to specify 'initial'"
         )
     axes = axes_of(axis, a.ndim)
-    start = None if initial is None else cast(as_tensor(initial), a.dtype)
+    start = None if initial is None else start_of(initial, a.dtype, a)
     flat = merged(masked(a, where, start), axes)
     if flat.shape[-1] == 0:
         return restored(start.expand(flat.shape[:-1]), axes, keepdims)

@@ -91,6 +91,10 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     if axis is None:
         a, axis = a.reshape(-1), 0
     axis = axis_of(axis, max(a.ndim, 1))
+    if mode != "raise" and a.shape[axis] == 0 and 0 not in index.shape:
+        if a.numel() == 0 and sum(n == 0 for n in a.shape) == 1:
+            raise IndexError("cannot do a non-empty take from an empty axes.")
+        return a.new_zeros((*a.shape[:axis], *index.shape, *a.shape[axis + 1 :]))
     return picked(a, _within(index, a.shape[axis], mode), axis)
 
 
@@ -126,7 +130,7 @@ def _within(index: Any, size: int, mode: str) -> Any:
     if size == 0:
         if 0 in index.shape:
             return index
-        raise IndexError("cannot do a non-empty take from an empty axes.")
+        raise IndexError("cannot select from an empty axis")
     if isinstance(index, torch.Tensor):
         return torch.clamp(index, 0, size - 1) if mode == "clip" else torch.remainder(index, size)
     return numpy.clip(index, 0, size - 1) if mode == "clip" else index % size
@@ -140,6 +144,15 @@ def take_along_axis(arr, indices, axis=-1):
     """For each place of `indices`, the element of `arr` at that index along `axis`; the other axes broadcast."""
     arr, indices, axis = _along(arr, indices, axis)
     wrapped = torch.where(indices < 0, indices + arr.shape[axis], indices)
+    sizes, others = list(arr.shape), list(indices.shape)
+    sizes[axis] = others[axis] = 1
+    if sizes != others:
+        try:
+            common = list(torch.broadcast_shapes(sizes, others))
+        except RuntimeError:
+            raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {sizes} {others}") from None
+        arr = arr.expand(*common[:axis], arr.shape[axis], *common[axis + 1 :])
+        wrapped = wrapped.expand(*common[:axis], wrapped.shape[axis], *common[axis + 1 :])
     try:
         return along(arr, wrapped, axis)
     except RuntimeError as error:
@@ -147,10 +160,10 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def along(a: torch.Tensor, order: torch.Tensor, axis: int) -> torch.Tensor:
-    """`torch.take_along_dim` for all dtypes."""
+    """`torch.gather` for all dtypes (`take_along_dim` does not notice indices out of bounds)."""
     if a.dtype in WIDER:
-        return on_bits(lambda bits: torch.take_along_dim(bits, order, axis), a)
-    return torch.take_along_dim(a, order, axis)
+        return on_bits(lambda bits: torch.gather(bits, axis, order), a)
+    return torch.gather(a, axis, order)
 
 
 def _along(arr: Any, indices: Any, axis: Any) -> tuple[torch.Tensor, torch.Tensor, int]:

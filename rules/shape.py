@@ -35,17 +35,16 @@ def owned(a):
     return torch.clone(a) if is_scalar(a) else a
 
 
-def viewing(body):
-    """For a body that is a plain torch view of its first parameter: what NumPy's differs in.
+def numpys_errors(body):
+    """For a body that is a plain torch call: what comes in and goes wrong differently in torch.
 
-    A scalar is copied first; a 0-d result is a 0-d array; torch's errors become NumPy's AxisError and ValueError."""
-    first = next(iter(inspect.signature(body).parameters))
+    Sizes and axes in NumPy arrays become tuples of ints; torch's errors become NumPy's AxisError and ValueError."""
+    data = 0 if next(iter(inspect.signature(body).parameters)) == "shape" else 1  # the first parameter is an array or arrays
 
     @functools.wraps(body)
     def checked(*args, **kwargs):
-        a = as_tensor(args[0] if args else kwargs.pop(first))
         try:
-            made = body(owned(a) if a.ndim == 0 else a, *args[1:], **kwargs)
+            return body(*args[:data], *map(_plain, args[data:]), **{name: _plain(value) for name, value in kwargs.items()})
         except IndexError as e:
             if isinstance(e, numpy.exceptions.AxisError) or "Dimension out of range" not in str(e):
                 raise
@@ -54,9 +53,33 @@ def viewing(body):
             if type(e) is not RuntimeError:
                 raise
             raise ValueError(str(e)) from e
-        return made if made.ndim or is_scalar(a) else zero_d_array(made)
 
     return checked
+
+
+def _plain(x):
+    """NumPy's ints, alone or in an array, as Python's."""
+    if isinstance(x, numpy.integer):
+        return int(x)
+    if isinstance(x, numpy.ndarray) and x.ndim == 1 and x.dtype.kind == "i":
+        return tuple(x.tolist())
+    return x
+
+
+def viewing(body):
+    """For a body that is a plain torch view of its first parameter: what NumPy's differs in.
+
+    A scalar is copied first; a 0-d result is a 0-d array; errors are NumPy's."""
+    first = next(iter(inspect.signature(body).parameters))
+    checked = numpys_errors(body)
+
+    @functools.wraps(body)
+    def view(*args, **kwargs):
+        a = as_tensor(args[0] if args else kwargs.pop(first))
+        made = checked(owned(a) if a.ndim == 0 else a, *args[1:], **kwargs)
+        return made if made.ndim or is_scalar(a) else zero_d_array(made)
+
+    return view
 
 
 def bits(a):
@@ -100,7 +123,7 @@ def reshape(a, /, shape, order="C", *, copy=None):
     a = as_tensor(a)
     if order == "C" and copy is None and isinstance(shape, int):
         return torch.reshape(a, (shape,))
-    if order == "C" and copy is None and isinstance(shape, tuple):
+    if order == "C" and copy is None and not isinstance(shape, torch.Tensor):
         return torch.reshape(a, shape)
     return _reshape_ordered(a, _checked_shape(a, shape), order, copy)
 
@@ -181,11 +204,9 @@ def transpose(a, axes=None):
         return torch.transpose(a, 0, 1)
     if axes is None:
         return torch.permute(a, _reversed(a))
-    if a.ndim > 0 and isinstance(axes, tuple):
-        return torch.permute(a, axes)
-    if len(axes) != a.ndim:
-        raise ValueError("axes don't match array")
-    return torch.permute(a, _axes(axes, a.ndim, "axes"))
+    if isinstance(axes, torch.Tensor):
+        axes = _axes(axes, a.ndim, "axes")
+    return torch.permute(a, axes)
 
 
 @rule("numpy.ndarray.transpose", kind="shape", view=True, examples=("a.transpose()", "m.transpose(1, 0)", "m.transpose((-1, 0))"))
@@ -215,11 +236,18 @@ def matrix_transpose(x, /):
     raise ValueError("matrix transpose with ndim < 2 is undefined")
 
 
-@rule("numpy.swapaxes", "numpy.ndarray.swapaxes", kind="shape", view=True,
-      examples=("np.swapaxes(m, 0, -1)", "x.swapaxes(0, 0)", "a.swapaxes(0, 1)"))  # fmt: skip
+@rule("numpy.swapaxes", kind="shape", view=True, examples=("np.swapaxes(m, 0, -1)", "np.swapaxes(a, 0, 1)"))
 @viewing
 def swapaxes(a, axis1, axis2):
     a = as_tensor(a)
+    if a.ndim > 0:
+        return torch.transpose(a, axis1, axis2)
+    raise numpy.exceptions.AxisError(axis1, 0)
+
+
+@rule("numpy.ndarray.swapaxes", kind="shape", view=True, examples=("x.swapaxes(0, 0)", "a.swapaxes(0, 1)"))
+@viewing
+def ndarray_swapaxes(a, axis1, axis2, /):
     if a.ndim > 0:
         return torch.transpose(a, axis1, axis2)
     raise numpy.exceptions.AxisError(axis1, 0)
@@ -387,23 +415,24 @@ def rot90(m, k=1, axes=(0, 1)):
 
 @rule("numpy.roll", kind="shape",
       examples=("np.roll(a, 1)", "np.roll(x, -2, axis=0)", "np.roll(m, (1, 2), axis=(0, 1))", "np.roll(x, 1, axis=-1)"))  # fmt: skip
+@numpys_errors
 def roll(a, shift, axis=None):
     """Elements that leave at one end come in at the other. Without `axis` the flattened array is rolled.
 
     A shift computed from the inputs is an index computed in the graph."""
     a = as_tensor(a)
+    if isinstance(shift, int) and axis is None:
+        return torch.roll(a, shift)
+    if isinstance(shift, int) and isinstance(axis, int) and a.ndim > 0:
+        return torch.roll(a, shift, axis)
     if isinstance(shift, torch.Tensor):
         return _roll_by_tensor(a, shift, axis)
     if axis is None:
-        if isinstance(shift, Iterable):
-            shift = sum(int(s) for s in shift)
-        return torch.roll(a, shift)
+        return torch.roll(a, sum(int(s) for s in shift))
     axes = normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)
     pairs = numpy.broadcast(shift, axes)
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
-    if isinstance(shift, int) and isinstance(axis, int):
-        return torch.roll(a, shift, axis)
     shifts, dims = zip(*((int(s), int(d)) for s, d in pairs), strict=True) if pairs.size else ((), ())
     return torch.roll(a, shifts, dims) if dims else torch.clone(a)
 
@@ -434,31 +463,39 @@ def resize(a, new_shape):
 
 
 @rule("numpy.tile", kind="shape", examples=("np.tile(a, 2)", "np.tile(x, (2, 1, 3))", "np.tile(m, (0, 2))"))
+@numpys_errors
 def tile(A, reps):
     """Always a copy."""
-    A, reps = as_tensor(A), sizes(reps)
-    if any(r < 0 for r in reps):
-        raise ValueError("negative dimensions are not allowed")
-    if not reps:
-        return zero_d_array(torch.clone(A))
-    return torch.tile(A, reps)
+    A = as_tensor(A)
+    if isinstance(reps, int):
+        return torch.tile(A, (reps,))
+    if not isinstance(reps, torch.Tensor) and reps != ():
+        return torch.tile(A, reps)
+    reps = sizes(reps)
+    return torch.tile(A, reps) if reps else zero_d_array(torch.clone(A))
 
 
-@rule("numpy.repeat", "numpy.ndarray.repeat", kind="shape",
-      examples=("np.repeat(a, 2)", "np.repeat(x, 3, axis=-1)", "np.repeat(v, np.arange(len(v)))", "x.repeat([2], axis=0)"))  # fmt: skip
+@rule("numpy.repeat", kind="shape", examples=("np.repeat(a, 2)", "np.repeat(x, 3, axis=-1)", "np.repeat(v, np.arange(len(v)))"))
+@numpys_errors
 def repeat(a, repeats, axis=None):
     """Each element several times over. Counts decide the shape, so they must be known when the call is traced."""
     a = as_tensor(a)
-    if axis is None:
-        a = torch.flatten(a)
-        axis = 0
-    axis = _axis(axis, a.ndim)
-    if isinstance(repeats, int) and repeats >= 0:
+    if isinstance(repeats, int) and axis is None:
+        return torch.repeat_interleave(a, repeats)
+    if isinstance(repeats, int) and a.ndim > 0:
         return torch.repeat_interleave(a, repeats, dim=axis)
+    if axis is None:
+        a, axis = torch.flatten(a), 0
+    axis = _axis(axis, a.ndim)
     if isinstance(repeats, torch.Tensor):
         repeats = numpy.asarray(repeats.tolist(), dtype=to_numpy(repeats.dtype))
     positions = numpy.repeat(numpy.arange(a.shape[axis]), repeats)  # raises what NumPy raises
     return gather(a, axis, positions)
+
+
+@rule("numpy.ndarray.repeat", kind="shape", examples=("a.repeat(2)", "x.repeat([2], axis=0)"))
+def ndarray_repeat(a, repeats, /, axis=None):
+    return repeat(a, repeats, axis)
 
 
 @rule("numpy.trim_zeros", kind="shape", view=True, examples=("np.trim_zeros(v)", "np.trim_zeros(v, 'f')", "np.trim_zeros(m, axis=0)"))

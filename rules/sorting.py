@@ -1,4 +1,4 @@
-"""Sorting and searching: `sort`, `partition`, `searchsorted`, `unique`.
+"""Sorting and searching: `sort`, `partition`, `searchsorted`, `digitize`, `unique`.
 
 NaN is last. Complex numbers are ordered by real, then imaginary part. Where NumPy leaves an order open (ties of an
 unstable sort, what is not at `kth` in a partition, `unique_values`), the order here is that of a stable sort.
@@ -205,6 +205,47 @@ def _count_smaller(a: torch.Tensor, v: torch.Tensor, side: str) -> torch.Tensor:
     rank = torch.argsort(order)
     places = rank[: v.numel()] if side == "left" else rank[a.numel() :]
     return before[places].reshape(v.shape)
+
+
+@rule("numpy.digitize", kind="searching", examples=(
+    "np.digitize(f, r)", "np.digitize(f, r, right=True)", "np.digitize(f, np.flip(r))", "np.digitize(0.5, [0, 1])",
+    "np.digitize(f, [3.0, 1.0])", "np.digitize(x.real, [1, 2, 2], right=True)",
+))  # fmt: skip
+def digitize(x, bins, right=False):
+    """The number of the bin that holds each `x`: `bins[i-1] <= x < bins[i]`, with `right` `bins[i-1] < x <= bins[i]`.
+
+    Falling bins are counted from their other end. Whether traced bins fall is decided in the graph."""
+    x, edges = as_tensor(x), as_tensor(bins)
+    if x.is_complex() or edges.is_complex():
+        raise TypeError("x may not be complex")
+    if edges.ndim != 1:
+        raise ValueError("object too deep for desired array" if edges.ndim else "object of too small depth for desired array")
+    side = "left" if right else "right"
+    wrong = ValueError("bins must be monotonically increasing or decreasing")
+    if not _holds_tensor(bins):
+        known = numpy.asarray(bins)
+        steps = numpy.flatnonzero(known[1:] != known[:-1])
+        rises = steps.size == 0 or known[steps[0]] < known[steps[0] + 1]  # the first step decides; NaN is no rise
+        demand(not numpy.any(known[1:] < known[:-1] if rises else known[1:] > known[:-1]), wrong)
+        demand(rises or not numpy.isnan(known).any(), _FALLING_NAN)
+        return searchsorted(bins, x, side) if rises else len(known) - searchsorted(known[::-1].copy(), x, side)
+    if edges.dtype == torch.uint64:
+        raise Refused("bins of uint64 that are not known beforehand", "cast them to int64 or float64 first", "unsupported-dtype")
+    if edges.shape[0] < 2:
+        return searchsorted(edges, x, side)
+    edges = widen(edges)
+    before, after = edges[:-1], edges[1:]
+    steps = torch.ne(before, after)
+    first = torch.argmax(steps.to(torch.uint8), keepdim=True)
+    rising = torch.logical_or(torch.gather(torch.lt(before, after), 0, first), torch.logical_not(torch.any(steps)))
+    demand(torch.logical_not(torch.where(rising, torch.lt(after, before), torch.gt(after, before))), wrong)
+    if edges.is_floating_point():
+        demand(torch.logical_or(rising, torch.logical_not(torch.isnan(edges))), _FALLING_NAN)
+    found = searchsorted(torch.where(rising, edges, torch.flip(edges, (0,))), x, side)
+    return torch.where(rising, found, edges.shape[0] - found)
+
+
+_FALLING_NAN = Refused("falling bins with NaN among them", "take the NaN out of the bins", "unsupported-argument")
 
 
 # unique

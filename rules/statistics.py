@@ -171,7 +171,7 @@ def ready(a, q, whole, message):
         raise ValueError(message)
     if fractions.ndim > 2:
         raise ValueError("q must be a scalar or 1d")
-    return a, fractions.to(a.device)
+    return a, fractions if isinstance(q, torch.Tensor) else fractions.to(a.device)
 
 
 def quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=False):
@@ -231,7 +231,8 @@ def _taken(ordered, index, q):
     slices = tuple(ordered.shape[:-1])
     positions = torch.broadcast_to(torch.clamp(index, min=0), tuple(q.shape) + slices).reshape((q.numel(), *slices))
     found = torch.movedim(torch.gather(bits(ordered), -1, torch.movedim(positions, 0, -1)), -1, 0)
-    return found.reshape(tuple(q.shape) + slices).view(ordered.dtype)
+    found = found.reshape(tuple(q.shape) + slices)
+    return found if found.dtype == ordered.dtype else found.view(ordered.dtype)
 
 
 def _between(low, high, gamma, weak):
@@ -359,7 +360,7 @@ def _covariance(left, right, freedom):
 
 
 def _vector(x, device):
-    return as_tensor(x, torch.float64).to(device)
+    return as_tensor(x, torch.float64) if isinstance(x, torch.Tensor) else as_tensor(x, torch.float64).to(device)
 
 
 def _observation_weights(variables, fweights, aweights):

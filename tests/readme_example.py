@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TIME = re.compile(r"\b\d+\.\d+ s\b")
 _FILE_NAME = re.compile(r"# ([\w/]+\.py)\n")
 
 
@@ -65,12 +66,13 @@ def printed(example: Example) -> str:
         environment = {**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120"}
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         done = subprocess.run(example.command, shell=True, cwd=folder, env=environment, text=True, timeout=300, **streams)
-    return done.stdout
+        return done.stdout.replace(f"{os.path.realpath(folder)}/", "").replace(f"{folder}/", "")
 
 
 def difference(example: Example) -> str:
-    """A diff of what the page says and what is printed; empty where they agree (trailing spaces aside)."""
-    said, did = ([line.rstrip() for line in text.strip().splitlines()] for text in (example.expected, printed(example)))
+    """A diff of what the page says and what is printed; empty where they agree (trailing spaces and times aside)."""
+    said, did = (_TIME.sub("0.1 s", text).strip().splitlines() for text in (example.expected, printed(example)))
+    said, did = ([line.rstrip() for line in lines] for lines in (said, did))
     return "\n".join(difflib.unified_diff(said, did, "the page says", example.command, lineterm=""))
 
 

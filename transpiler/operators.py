@@ -78,6 +78,18 @@ def __getattr__(name: str) -> Any:
     return made
 
 
+def either(ufunc: str, *operands: Any) -> Any:
+    """An operator on what is an array or a torch tensor, nobody knows which. Refused where NumPy and torch do not agree."""
+    python = {**_PYTHON, **_PYTHON_UNARY}[ufunc](*operands)
+    if not any(isinstance(o, torch.Tensor) for o in operands):
+        return python
+    as_numpy = rules.lookup(f"numpy.{ufunc}").call(*operands)
+    if as_numpy.dtype != python.dtype or as_numpy.shape != python.shape or not torch.allclose(as_numpy, python, equal_nan=True):
+        raise Refused(f"NumPy and torch do not agree on `{ufunc}` of {', '.join(str(getattr(o, 'dtype', o)) for o in operands)}, and which one is meant is not known",
+                      "say which: torch.as_tensor(...) or .numpy()", "opaque-call")  # fmt: skip
+    return python
+
+
 def update(a: Any, ufunc: str, b: Any) -> Any:
     """`a += b` and its kin: returns what the name is bound to afterwards.
 

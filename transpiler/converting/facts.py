@@ -15,7 +15,7 @@ import torch
 
 from ..rules._arrays import is_scalar
 from ..rules._dtypes import to_numpy
-from ..source.facts import NONE, OTHER, TEXT, UNKNOWN, Fact, array, name, number
+from ..source.facts import NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, name, number
 
 _BUILTINS = {id(v): k for k, v in vars(builtins).items()}
 
@@ -53,6 +53,12 @@ def of_global(value: Any) -> Fact:
         return UNKNOWN  # called through `ops.call`, which rewrites it
     if isinstance(value, (bool, int, float, complex, str, bytes)) or value is None:
         return of_argument(value)
+    if isinstance(value, torch.Tensor):
+        return TORCH
+    if isinstance(value, torch.nn.Module):
+        return Fact("other", value="module")
+    if callable(value) and (getattr(value, "__module__", None) or "").split(".")[0] == "torch" and hasattr(value, "__name__"):
+        return name(f"torch.{value.__name__}")
     return OTHER if isinstance(value, torch.dtype) else UNKNOWN
 
 

@@ -6,6 +6,7 @@ Whatever is written is loaded again and run on the example inputs; a file whose 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,10 +53,11 @@ def export(module: torch.nn.Module, path: str | os.PathLike[str], how: str = "ji
 
 def _jit(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...]) -> Callable[..., Any]:
     """TorchScript by tracing the graph's own torch calls: a graph has no branches that a trace could lose."""
-    with torch.no_grad():
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # torch would rather have pt2; who asks for jit knows
         scripted = torch.jit.trace(_Plain(module), _copies(inputs), check_trace=False)
-    scripted.save(str(path))
-    return torch.jit.load(str(path))
+        scripted.save(str(path))
+        return torch.jit.load(str(path))
 
 
 def _pt2(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...]) -> Callable[..., Any]:

@@ -1,6 +1,6 @@
 """Calls, as check reads them: NumPy functions by the rule table, methods, builtins, and code that cannot be traced.
 
-A mixin of the interpreter; what a NumPy name means comes from the table alone, what comes out of it from its rule's kind.
+What a NumPy name means comes from the table alone, what comes out of it from its rule's kind.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Calls(Outside):
         tail = name.rpartition(".")[2]
         if tail not in _TYPES and not name.startswith(("numpy.exceptions.", "numpy.testing.", "numpy.typing.")):
             self.say("unmapped-function", e, f"{name} has no torch rule")
-            return Value("unknown", False)
+            return self.made(e, array(traced))
         if name.startswith("numpy.testing."):
             self.say("data-dependent-branch", e, f"{name} compares values in Python", "assert outside the node")
         return OBJECT

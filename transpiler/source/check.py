@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from . import files, suppress
 from .config import Config, load_config
@@ -101,7 +102,7 @@ def parse(text: str, path: str = "<string>", marked: bool = True) -> ast.Module 
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except SyntaxError as error:
-        place = {"line": error.lineno or 1, "column": error.offset or 1}
+        place: dict[str, Any] = {"line": error.lineno or 1, "column": error.offset or 1}
         place["end_line"], place["end_column"] = max(error.end_lineno or 0, place["line"]), max(error.end_offset or 0, 1)
         if _is_newer_syntax(text):
             return make_finding("newer-syntax", path=path, **place, severity=None if marked else "warning")

@@ -1,6 +1,6 @@
 """Expressions, as check reads them: what each gives, and the findings that indexing, comparing and branching are.
 
-A mixin of the interpreter. Every `visit_X` takes a node and returns its abstract value.
+Every `visit_X` takes a node and returns its abstract value.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ class Fact:
 
     kind    array (NumPy's ndarray, a tensor), scalar (NumPy's scalar, a 0-d tensor), tensor (either of the two), number (a Python
             number), sequence (list or tuple), text, none, dtype, name (something imported: `value` is its qualified name),
+            torch (a torch tensor in the original too, so torch's own semantics), either (an array or a torch tensor),
             function (a function of the user's), other (certainly no array), unknown
     dtype   NumPy's name of it for arrays and scalars; int, float, complex, bool for numbers
     rank    number of dimensions of an array
@@ -57,6 +58,8 @@ class Fact:
 
 
 UNKNOWN = Fact()
+TORCH = Fact("torch")
+EITHER = Fact("either")
 OTHER = Fact("other")
 NONE = Fact("none")
 TEXT = Fact("text")
@@ -89,7 +92,9 @@ def join(a: Fact, b: Fact) -> Fact:
         dtype, rank = (getattr(a, f) if getattr(a, f) == getattr(b, f) else None for f in ("dtype", "rank"))
         return Fact(a.kind if a.kind == b.kind else "tensor", dtype, rank, fresh=a.fresh and b.fresh)
     if a.kind != b.kind:
-        return UNKNOWN if a.may_be_tensor or b.may_be_tensor or a.kind == "name" or b.kind == "name" else OTHER
+        if {a.kind, b.kind} <= {"torch", "either", "array", "scalar", "tensor"}:
+            return EITHER
+        return UNKNOWN if a.may_be_tensor or b.may_be_tensor or {"name", "torch", "either"} & {a.kind, b.kind} else OTHER
     same = {f: getattr(a, f) if getattr(a, f) == getattr(b, f) else None for f in ("dtype", "rank", "value")}
     if a.kind in ("name", "dtype") and same["value"] is None:
         return UNKNOWN
@@ -113,7 +118,7 @@ def _element(f: Fact) -> Fact:
         return _joined(f.items) if f.items is not None else f.element or UNKNOWN
     if f.kind == "array" and f.rank is not None and f.rank >= 1:
         return Fact("scalar", f.dtype, 0) if f.rank == 1 else array(f.dtype, f.rank - 1)
-    return TEXT if f.kind == "text" else UNKNOWN
+    return TEXT if f.kind == "text" else f if f.kind in ("torch", "either") else UNKNOWN
 
 
 def of_value(value: Any) -> Fact:
@@ -138,6 +143,10 @@ COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_e
 
 def operated(ufunc: str, *operands: Fact) -> Fact:
     """What an operator (or its ufunc) gives. Python numbers are weak, 0-d tensors are not."""
+    if any(o.kind == "torch" for o in operands):
+        return TORCH
+    if any(o.kind == "either" for o in operands):
+        return EITHER
     if any(not o.is_tensor and o.kind != "number" for o in operands):
         if any(o.is_tensor for o in operands):
             return Fact("tensor", "bool" if ufunc in COMPARISONS else None, fresh=True)
@@ -471,6 +480,10 @@ class Inference:
         owner = self.visit(e.value)
         if owner.kind == "name":
             return self.resolve_name(f"{owner.value}.{e.attr}")
+        if owner.kind in ("torch", "either"):
+            if e.attr == "shape":
+                return Fact("sequence", element=number("int"))
+            return number("int") if e.attr == "ndim" else owner if e.attr in ("T", "mT", "H", "grad", "data", "real", "imag") else OTHER
         if owner.is_tensor:
             if e.attr == "shape":
                 return Fact("sequence", items=(number("int"),) * owner.rank if owner.rank is not None else None, element=number("int"))
@@ -494,7 +507,7 @@ class Inference:
             return _element(owner)
         if owner.kind == "array" and owner.rank is not None:
             return indexed(owner, e.slice, self.facts)
-        return OTHER if owner.kind == "text" else UNKNOWN
+        return OTHER if owner.kind == "text" else owner if owner.kind in ("torch", "either") else UNKNOWN
 
     def visit_Slice(self, e: ast.Slice) -> Fact:
         self.generic(e)

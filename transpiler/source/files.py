@@ -141,7 +141,7 @@ def _walk(folder: str, patterns: Sequence[str], root: str) -> Iterator[str]:
         folders[:] = sorted(d for d in folders if not _matches(os.path.join(here, d), patterns, root) and not ignored(here, d, True))
         for name in sorted(names):
             if name.endswith(".py") and not _matches(os.path.join(here, name), patterns, root) and not ignored(here, name, False):
-                yield os.path.join(here, name)
+                yield os.path.normpath(os.path.join(here, name))
 
 
 def _matches(path: str, patterns: Sequence[str], root: str) -> bool:

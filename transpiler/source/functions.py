@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from .memory import unwritten
 from .names import FunctionNode
 from .targets import words
 from .values import NONE, UNKNOWN, Value, array, join_all, of_annotation, of_spec
@@ -104,6 +105,11 @@ class Functions(Walker):
         self.env, self.returns, self.globals = outer, returns, globals_
         self.done[key] = found
         return found
+
+    def uninitialised(self, body: list[ast.stmt]) -> None:
+        """Findings for memory that is read and was never written."""
+        for call in unwritten(body, self.names):
+            self.say("uninitialised-memory", call)
 
 
 def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str, Value], old: dict[str, Value]) -> dict[str, Value]:

@@ -5,27 +5,42 @@ from __future__ import annotations
 import ast
 import re
 
-_LINES = {"torch": ("import torch", "torch"), "npx": ("import np2fx.numpy", "npx"), "ops": ("from np2fx import operators", "ops")}
+_LINES = {"torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx import operators"}
 
 
-def free_name(tree: ast.Module, wanted: str, module: str) -> str:
-    """The name under which a module is, or can be, imported: `wanted`, or one that nothing in the file uses."""
-    for s in tree.body:
-        if isinstance(s, ast.Import):
-            for a in s.names:
-                if a.name == module and (a.asname or "." not in a.name):
-                    return a.asname or a.name
-        elif isinstance(s, ast.ImportFrom) and s.module and not s.level:
-            for a in s.names:
-                if f"{s.module}.{a.name}" == module:
-                    return a.asname or a.name
-    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
-    used |= {a.asname or a.name for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names}
-    used |= {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    name = wanted
-    while name in used:
-        name = f"np2fx_{name}" if not name.startswith("np2fx_") else name + "_"
-    return name
+_MODULES = {"torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.operators"}
+
+
+def free_names(tree: ast.Module) -> dict[str, str]:
+    """Under which name each module that new text may use is imported, or can be: its own, or one that nothing in the file has."""
+    found: dict[str, str] = {}
+    used: set[str] = set()
+    for n in ast.walk(tree):
+        if isinstance(n, ast.Name):
+            used.add(n.id)
+        elif isinstance(n, ast.arg):
+            used.add(n.arg)
+        elif isinstance(n, (ast.FunctionDef, ast.ClassDef)):
+            used.add(n.name)
+        elif isinstance(n, (ast.Import, ast.ImportFrom)):
+            used |= {a.asname or a.name for a in n.names}
+            if n in tree.body:
+                found |= {key: name for key, module in _MODULES.items() if (name := _imported_as(n, module))}
+    for key in _MODULES:
+        name = key
+        while key not in found and name in used:
+            name = f"np2fx_{name}" if not name.startswith("np2fx_") else name + "_"
+        found.setdefault(key, name)
+    return found
+
+
+def _imported_as(s: ast.Import | ast.ImportFrom, module: str) -> str | None:
+    """The name under which a statement imports a module, if it does."""
+    for a in s.names:
+        full = a.name if isinstance(s, ast.Import) else f"{s.module}.{a.name}" if s.module and not s.level else ""
+        if full == module and (a.asname or isinstance(s, ast.ImportFrom) or "." not in a.name):
+            return a.asname or a.name
+    return None
 
 
 def add_imports(text: str, needed: dict[str, str]) -> str:
@@ -35,13 +50,11 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
     for key in ("torch", "npx", "ops"):
         if key not in needed or _is_imported(tree, key, needed[key]):
             continue
-        statement, plain = _LINES[key]
-        lines.append(statement if needed[key] == statement.rpartition(" ")[2] else f"{statement} as {needed[key]}")
-        del plain
+        lines.append(_LINES[key] if needed[key] == _LINES[key].rpartition(" ")[2] else f"{_LINES[key]} as {needed[key]}")
     if not lines:
         return text
-    newline = (re.search(r"\r\n|\n|\r", text) or re.match("", text))
-    nl = newline.group() if newline and newline.group() else "\n"
+    newline = re.search(r"\r\n|\n|\r", text)
+    nl = newline.group() if newline else "\n"
     kept = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
     at = _insertion_line(tree)
     if at and at <= len(kept) and not kept[at - 1].endswith(("\n", "\r")):
@@ -51,13 +64,7 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
 
 
 def _is_imported(tree: ast.Module, key: str, name: str) -> bool:
-    module = {"torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.operators"}[key]
-    for s in tree.body:
-        if isinstance(s, ast.Import) and any(a.name == module and (a.asname or a.name) == name for a in s.names):
-            return True
-        if isinstance(s, ast.ImportFrom) and not s.level and any(f"{s.module}.{a.name}" == module and (a.asname or a.name) == name for a in s.names):
-            return True
-    return False
+    return any(isinstance(s, (ast.Import, ast.ImportFrom)) and _imported_as(s, _MODULES[key]) == name for s in tree.body)
 
 
 def _insertion_line(tree: ast.Module) -> int:
@@ -84,7 +91,7 @@ def drop_unused(text: str, before: str) -> str:
     users = _users(tree)
     lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
     gone: list[int] = []
-    for i, s in enumerate(tree.body):
+    for s in tree.body:
         if not isinstance(s, (ast.Import, ast.ImportFrom)) or s.lineno != s.end_lineno:
             continue
         bound = [a.asname or a.name.split(".")[0] for a in s.names]
@@ -94,7 +101,6 @@ def drop_unused(text: str, before: str) -> str:
         alone = lines[s.lineno - 1].strip() == ast.get_source_segment(text, s) and all(o is s or o.lineno != s.lineno for o in tree.body)
         if alone and not any(b in users for b in bound) and any(b in old_users for b in bound):
             gone.append(s.lineno - 1)
-        del i
     return "".join(line for n, line in enumerate(lines) if n not in gone)
 
 

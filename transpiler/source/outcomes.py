@@ -25,9 +25,8 @@ def outcome(rule: RuleSource, method: str, args: list[Value], bound: Bound, trac
         return Value("sequence", traced, element=array(traced, memory=memory), memory=memory)
     said = dtype_name(bound["dtype"][0]) if "dtype" in bound else None
     if rule.is_ufunc:
-        return (
-            array(traced) if method else replace(_elementwise(rule, args), traced=traced, **({"dtype": said} if "dtype" in bound else {}))
-        )
+        found = array(traced) if method else replace(_elementwise(rule, args), traced=traced)
+        return replace(found, dtype=said) if "dtype" in bound else found
     dtype = said if "dtype" in bound else _dtype(rule, first, bound)
     return array(traced, _rank(rule, first, bound), dtype, first.memory if rule.view else ())
 

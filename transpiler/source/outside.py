@@ -1,4 +1,4 @@
-"""Calls that are not NumPy's: builtins, other modules, and memory that nothing wrote. A mixin of the interpreter."""
+"""Calls that are not NumPy's: builtins and other modules."""
 
 from __future__ import annotations
 
@@ -61,12 +61,10 @@ class Outside(Functions):
             return Value("sequence", any(v.traced for v in args), element=sequence_of([NUMBER, *elements[:1]]))
         if name == "map":
             function = args[0].constant if args else None
-            walked = isinstance(function, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef))
-            return Value(
-                "sequence",
-                True,
-                element=self.inline(function, elements, {}) if walked else replace(UNKNOWN, traced=any(v.traced for v in elements)),
-            )
+            element = replace(UNKNOWN, traced=any(v.traced for v in elements))
+            if isinstance(function, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
+                element = self.inline(function, elements, {})
+            return Value("sequence", True, element=element)
         if name in ("sum", "next", "min", "max"):
             return join_all(elements) if elements else UNKNOWN
         if name in ("any", "all"):
@@ -115,43 +113,3 @@ class Outside(Functions):
         here = os.path.dirname(os.path.abspath(self.path))
         folders += [here, os.path.dirname(here)]
         return any(os.path.isfile(os.path.join(f, top + ".py")) or os.path.isdir(os.path.join(f, top)) for f in folders)
-
-    # Memory that nothing wrote.
-
-    def uninitialised(self, body: list[ast.stmt]) -> None:
-        """`np.empty` whose array is read though nothing in the function writes into it."""
-        tree = ast.Module(body, [])
-        made = [
-            n for n in ast.walk(tree) if isinstance(n, ast.Call) and self.names.qualified(n.func) in ("numpy.empty", "numpy.empty_like")
-        ]
-        if not made:
-            return
-        written = {_root(n) for n in ast.walk(tree) if isinstance(n, (ast.Subscript, ast.Attribute)) and isinstance(n.ctx, ast.Store)}
-        written |= {_root(n.target) for n in ast.walk(tree) if isinstance(n, ast.AugAssign)}
-        handed = {_root(a) for n in ast.walk(tree) if isinstance(n, ast.Call) for a in (*n.args, *(k.value for k in n.keywords))}
-        handed |= {
-            _root(n.func)
-            for n in ast.walk(tree)
-            if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in ("fill", "put", "itemset")
-        }
-        for statement in ast.walk(tree):
-            value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) else None
-            if value in made and isinstance(value, ast.Call):
-                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]  # type: ignore[union-attr]
-                if not all(isinstance(t, ast.Name) for t in targets) or {_root(t) for t in targets} & (written | handed):
-                    made.remove(value)
-        given = [k.value for n in ast.walk(tree) if isinstance(n, ast.Call) for k in n.keywords if k.arg == "out"]
-        for call in made:
-            if call not in given and not _is_empty_shape(call):
-                self.say("uninitialised-memory", call)
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_empty_shape(call: ast.Call) -> bool:
-    """`np.empty(0)`, `np.empty((0, 3))`: there is no memory to hold anything."""
-    return any(isinstance(n, ast.Constant) and n.value == 0 and not isinstance(n.value, bool) for a in call.args[:1] for n in ast.walk(a))

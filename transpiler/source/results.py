@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .facts import NONE, OTHER, TEXT, UNKNOWN, Fact, Inference, _element, array, number, operated, result
+from .facts import EITHER, NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, Inference, _element, array, number, operated, result
 from .plain import FLOATS
 
 SCALAR_TYPES = {
@@ -32,16 +32,65 @@ def call_fact(callee: Fact, call: ast.Call, inference: Inference, table: Any) ->
             return _builtin(full.removeprefix("builtins."), args)
         if full.startswith("numpy."):
             return UNKNOWN if starred else numpy_call(full, args, call, inference, table)
-        if full in ("torch.from_numpy", "torch.as_tensor") and args and args[0].is_tensor and len(args) == 1 and not call.keywords:
-            return args[0]
-        return UNKNOWN
+        if full.startswith("torch."):
+            return of_torch(full)
+        return _of_unknown(args)
     if isinstance(call.func, ast.Attribute) and not starred:
         owner = inference.facts.get(call.func.value, UNKNOWN)
+        if owner.kind in ("torch", "either") or (owner.kind == "unknown" and call.func.attr == "numpy" and not args):
+            return _torch_method(owner, call.func.attr)
         if owner.is_tensor:
             return numpy_call(f"numpy.ndarray.{call.func.attr}", [owner, *args], call, inference, table)
         if owner.kind == "text":
             return TEXT if call.func.attr in ("format", "join", "strip", "lower", "upper", "replace") else UNKNOWN
-    return UNKNOWN
+    return TORCH if callee.kind == "other" and callee.value == "module" else _of_unknown(args)
+
+
+def _of_unknown(args: list[Fact]) -> Fact:
+    """What a function nobody knows makes of torch tensors may be one too, or an array."""
+    return EITHER if any(a.kind in ("torch", "either") for a in args) else UNKNOWN
+
+
+def of_torch(name: str) -> Fact:
+    """The result of torch's own function; a module is what `torch.nn.Linear(...)` makes."""
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.nn.") and last[:1].isupper():
+        return Fact("other", value="module")
+    if last[:1].isupper() or last.startswith(("is_", "set_", "get_", "no_grad", "inference_mode", "enable_grad", "device", "manual_seed", "compile", "dtype")):
+        return OTHER
+    return TORCH
+
+
+def _torch_method(owner: Fact, attribute: str) -> Fact:
+    if attribute == "numpy":
+        return Fact("tensor")
+    if attribute in ("item", "tolist", "size", "dim", "numel", "stride", "is_floating_point", "is_complex", "data_ptr", "element_size"):
+        return Fact("sequence", element=number("int")) if attribute in ("size", "stride") else UNKNOWN if attribute == "tolist" else number(None)
+    return TORCH if owner.kind == "torch" or attribute in TORCH_ONLY else EITHER
+
+
+TORCH_ONLY = frozenset((
+    "abs_", "backward", "bfloat16", "bool", "chunk", "clamp", "clone", "contiguous", "cpu", "cuda", "detach", "device", "dim", "double", "expand", "expand_as",
+    "float", "gather", "half", "index_select", "int", "is_cuda", "long", "masked_fill", "numel", "permute", "requires_grad", "requires_grad_", "scatter",
+    "softmax", "to", "type_as", "unbind", "unsqueeze", "view_as", "narrow", "new_zeros", "new_ones", "sigmoid", "relu", "masked_fill_", "type", "unfold",
+))  # fmt: skip
+"""Attributes that a torch tensor has and an ndarray has not."""
+
+
+def torch_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    """The parameters that are torch tensors in the original: annotated so, or used with what only a torch tensor has."""
+    args = function.args
+    found = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs] if a.annotation is not None and _is_tensor_annotation(a.annotation)}
+    every = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
+    for n in ast.walk(function):
+        if isinstance(n, ast.Attribute) and n.attr in TORCH_ONLY and isinstance(n.value, ast.Name) and n.value.id in every:
+            found.add(n.value.id)
+    return found
+
+
+def _is_tensor_annotation(node: ast.expr) -> bool:
+    text = ast.unparse(node)
+    return "Tensor" in text and "ndarray" not in text and "NDArray" not in text
 
 
 def _builtin(name: str, args: list[Fact]) -> Fact:

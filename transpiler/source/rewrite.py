@@ -11,13 +11,13 @@ from typing import Any
 
 from . import files
 from .config import Config
-from .facts import UNKNOWN, Fact, array, name, number, of_value
+from .facts import TORCH, UNKNOWN, Fact, array, name, number, of_value
 from .findings import Finding, make_finding
-from .imports import add_imports, drop_unused, free_name
+from .imports import add_imports, drop_unused, free_names
 from .names import Names
 from .nodes import Node, find_nodes
 from .promotion import ASSUMED
-from .results import SCALAR_TYPES
+from .results import SCALAR_TYPES, torch_parameters
 from .rewriting import Rewriter
 from .table import Table, load_table
 from .text import Source, splice
@@ -76,13 +76,15 @@ class _Module:
         self.exact, self.boundary = exact, boundary
         self.names = Names(tree)
         self.table: Table = load_table(config.rules, config.root) if config.rules else load_table()
-        self.aliases = {key: free_name(tree, key, module) for key, module in (("npx", "np2fx.numpy"), ("ops", "np2fx.operators"), ("torch", "torch"))}
+        self.aliases = free_names(tree)
 
     def rewrite(self, all_functions: bool) -> tuple[str, list[Finding]]:
         nodes = find_nodes(self.tree, self.names, self.config, self.path, all_functions)
         findings = [self._region(n) for n in nodes if n.how == "region"]
         functions = [n for n in nodes if n.function is not None and n.how != "region" and not self._done(n.function)]
-        self.converted = {n.function for n in functions}
+        functions = [n for n in functions if n.how != "all" or self._touches_arrays(n)]
+        done = [n.function for n in nodes if n.function is not None and self._done(n.function)]
+        self.converted = {n.function for n in functions} | {f for f in ast.walk(self.tree) if isinstance(f, ast.FunctionDef) and self._done(f)} | set(done)
         self.pure = _pure_functions(self.tree, self.names)
         made = [self._node(n) for n in functions]
         self._spread_refusals(made)
@@ -152,7 +154,11 @@ class _Module:
         found: dict[str, Fact] = {}
         assumed: list[str] = []
         numbers: list[str] = []
+        tensors = torch_parameters(function)
         for i, a in enumerate([*positional, *args.kwonlyargs]):
+            if a.arg in tensors:
+                found[a.arg] = TORCH
+                continue
             if i == 0 and node.in_class and not any(getattr(d, "id", "") == "staticmethod" for d in function.decorator_list):
                 continue
             value = of_spec(node.declared[a.arg]) if a.arg in node.declared else of_annotation(a.annotation, self.names)
@@ -170,6 +176,13 @@ class _Module:
                 found[a.arg] = array(ASSUMED)
                 assumed.append(a.arg)
         return found, assumed, numbers
+
+    def _touches_arrays(self, node: Node) -> bool:
+        """Of all functions of a module, those that name NumPy or whose parameters are (taken for) arrays."""
+        assert node.function is not None
+        if any(str(self.names.qualified(n)).startswith("numpy.") for n in ast.walk(node.function) if isinstance(n, (ast.Name, ast.Attribute))):
+            return True
+        return any(f.is_tensor for f in self._parameters(node)[0].values())
 
     def _used_as_array(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str) -> bool:
         """Every use of a parameter is one that an array has, and at least one is arithmetic, indexing or a call on it."""

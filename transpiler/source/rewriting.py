@@ -303,7 +303,9 @@ class Rewriter:
 
     def render_BinOp(self, e: ast.BinOp) -> str | None:
         a, b = self.fact(e.left), self.fact(e.right)
-        if not (a.may_be_tensor or b.may_be_tensor):
+        if "either" in (a.kind, b.kind) or ("torch" in (a.kind, b.kind) and (a.is_tensor or b.is_tensor)):
+            return self.either(OPERATORS[type(e.op)], e.left, e.right)
+        if not (a.may_be_tensor or b.may_be_tensor) or "torch" in (a.kind, b.kind):
             return None
         if (isinstance(e.op, ast.Mod) and a.kind == "text") or "text" in (a.kind, b.kind):
             return None
@@ -311,6 +313,10 @@ class Rewriter:
         if not self.exact and plain.operator(ufunc, (a, b), (e.left, e.right)):
             return None
         return self._operator_call(e, e.left, e.right, _SYMBOLS[type(e.op)], self._function(ufunc, a, b))
+
+    def either(self, ufunc: str, *operands: ast.expr) -> str:
+        """An operator on what may be an array or a torch tensor: right only where both libraries agree."""
+        return self.ops("either", repr(ufunc), *map(self.text, operands))
 
     def _function(self, ufunc: str, *facts: Fact) -> str:
         if any(f.is_tensor for f in facts):
@@ -336,6 +342,8 @@ class Rewriter:
 
     def render_UnaryOp(self, e: ast.UnaryOp) -> str | None:
         a = self.fact(e.operand)
+        if a.kind == "either" and not isinstance(e.op, ast.Not):
+            return self.either(OPERATORS[type(e.op)], e.operand)
         if isinstance(e.op, ast.Not) or not a.may_be_tensor:
             return None
         ufunc = OPERATORS[type(e.op)]
@@ -348,6 +356,9 @@ class Rewriter:
     def render_Compare(self, e: ast.Compare) -> str | None:
         operands = [e.left, *e.comparators]
         facts = [self.fact(o) for o in operands]
+        if any(f.kind in ("torch", "either") for f in facts):
+            known = len(e.ops) == 1 and type(e.ops[0]) in OPERATORS and any(f.kind == "either" or f.is_tensor for f in facts)
+            return self.either(OPERATORS[type(e.ops[0])], *operands) if known else None
         if not any(f.may_be_tensor for f in facts) or all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
             return None
         if len(e.ops) == 1 and isinstance(e.ops[0], (ast.In, ast.NotIn)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .facts import UNKNOWN, Fact
 from .inline import inline
-from .results import SCALAR_TYPES
+from .results import SCALAR_TYPES, TORCH_ONLY
 from .text import splice
 
 if TYPE_CHECKING:
@@ -160,6 +160,13 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
     owner = r.fact(f.value)
     name = f"numpy.ndarray.{f.attr}"
     rule = r.table.rules.get(name)
+    if owner.kind in ("torch", "either"):
+        if f.attr == "numpy":
+            return r.ops("from_numpy", r.text(f.value))
+        if owner.kind == "either" and f.attr not in TORCH_ONLY and name in r.table.rules:
+            r.refuse("opaque-call", f, f"`{r.source.of(f.value)}` may be an array or a torch tensor, and `.{f.attr}` is not the same for both",
+                     "say which: torch.as_tensor(...) or .numpy()")  # fmt: skip
+        return None
     if not owner.may_be_tensor:
         return None if owner.kind in ("text", "number", "none", "sequence") else _called_method(r, e, f)
     if owner.is_tensor:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-_FORMAT = 5  # of the cached index
+_FORMAT = 7  # of the cached index
 UFUNC_KEYWORDS = ("out", "where", "casting", "order", "dtype", "subok", "signature")
 
 
@@ -54,7 +54,7 @@ class RuleSource:
     @property
     def function(self) -> ast.FunctionDef:
         """The rule's syntax tree."""
-        return _functions(self.file)[self.body_name]
+        return _functions(self.file, _stamp(self.file))[self.body_name]
 
     @property
     def source(self) -> str:
@@ -153,12 +153,38 @@ def _read(module: str, file: str) -> Iterator[dict[str, Any]]:
     """The entries of one rule file, as plain data."""
     tree = _tree(file)
     names: dict[str, Any] = {}
+    registrars: dict[str, tuple[str, int]] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
             value = _value(statement.value, names)
             if value is not _UNKNOWN:
                 names[statement.targets[0].id] = value
+        if isinstance(statement, ast.FunctionDef):
+            kinds = [_registered_kind(n) for n in ast.walk(statement) if isinstance(n, ast.Call)]
+            registrars.update({statement.name: (k, statement.lineno) for k in kinds if k})
+        elif (
+            isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call) and getattr(call.func, "id", "") in registrars
+        ):
+            kind, line = registrars[call.func.id]  # type: ignore[attr-defined]
+            yield _registered_entry(call, kind, line, names, module, file)
+            continue
         yield from _entries(statement, names, module, file)
+
+
+def _registered_kind(call: ast.Call) -> str:
+    """The kind in `register(Rule(names, body, call, "kind"))`, which a file may wrap in a function of its own for objects such as `numpy.r_`."""
+    inner = call.args[0] if call.args else None
+    if getattr(call.func, "id", "") != "register" or not (isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "Rule"):
+        return ""
+    kind = inner.args[3] if len(inner.args) > 3 else next((k.value for k in inner.keywords if k.arg == "kind"), None)
+    return kind.value if isinstance(kind, ast.Constant) else ""
+
+
+def _registered_entry(call: ast.Call, kind: str, line: int, names: dict[str, Any], module: str, file: str) -> dict[str, Any]:
+    return {
+        "entry": "rule", "names": _strings(call.args[:1], names), "body_name": call.func.id, "module": module, "file": file,  # type: ignore[attr-defined]
+        "line": line, "kind": kind, "parameters": [], "examples": [],
+    }  # fmt: skip
 
 
 def _entries(statement: ast.stmt, names: dict[str, Any], module: str, file: str) -> Iterator[dict[str, Any]]:
@@ -189,13 +215,16 @@ def _rule_entry(function: ast.FunctionDef, decorator: ast.Call, names: dict[str,
     is_ufunc = isinstance(decorator.func, ast.Name) and decorator.func.id == "ufunc"
     parameters = list(_parameters(function.args))
     if is_ufunc:
+        operands = ", ".join(("a", "b")[: len(parameters)])
+        options.setdefault("examples", [f"np.{_strings(decorator.args, names)[0].removeprefix('numpy.')}({operands})"])
         parameters = [Parameter(p.name, "positional-only") for p in parameters]
         parameters += [Parameter("out", "positional", "None")] + [Parameter(k, "keyword", "None") for k in UFUNC_KEYWORDS[1:]]
     return {
         "entry": "rule", "names": _strings(decorator.args, names), "body_name": function.name, "module": module, "file": file,
         "line": function.lineno, "kind": options.pop("kind", "elementwise"), "writes": options.pop("writes", None),
         "view": bool(options.pop("view", False)), "examples": list(options.pop("examples", ())), "is_ufunc": is_ufunc,
-        "outputs": _outputs(function), "doc": ast.get_docstring(function) or "", "parameters": [[p.name, p.kind, p.default] for p in parameters], "options": options,
+        "outputs": _outputs(function), "doc": ast.get_docstring(function) or "",
+        "parameters": [[p.name, p.kind, p.default] for p in parameters], "options": options,
     }  # fmt: skip
 
 
@@ -275,20 +304,28 @@ def _bind(target: ast.expr, value: Any) -> dict[str, Any]:
 # Files and the cache.
 
 
-@functools.lru_cache(maxsize=64)
 def _text(file: str) -> str:
+    return _text_of(file, _stamp(file))
+
+
+def _tree(file: str) -> ast.Module:
+    return _tree_of(file, _stamp(file))
+
+
+@functools.lru_cache(maxsize=64)
+def _text_of(file: str, stamp: tuple[int, int]) -> str:
     with open(file, encoding="utf-8") as handle:
         return handle.read()
 
 
 @functools.lru_cache(maxsize=64)
-def _tree(file: str) -> ast.Module:
-    return ast.parse(_text(file), file)
+def _tree_of(file: str, stamp: tuple[int, int]) -> ast.Module:
+    return ast.parse(_text_of(file, stamp), file)
 
 
 @functools.lru_cache(maxsize=64)
-def _functions(file: str) -> dict[str, ast.FunctionDef]:
-    return {n.name: n for n in _tree(file).body if isinstance(n, ast.FunctionDef)}
+def _functions(file: str, stamp: tuple[int, int]) -> dict[str, ast.FunctionDef]:
+    return {n.name: n for n in _tree_of(file, stamp).body if isinstance(n, ast.FunctionDef)}
 
 
 def _stem(file: str) -> str:

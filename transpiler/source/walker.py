@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from .findings import Finding, make_finding
 from .names import FunctionNode, Names
@@ -55,7 +56,7 @@ class Walker:
         finding = make_finding(name, path=self.path, message=message, hint=hint, severity=severity_, **self.place(node))
         self.said[key] = replace(finding, severity=severity(name, finding.severity, self.target))
 
-    def place(self, node: ast.AST) -> dict[str, int]:
+    def place(self, node: ast.AST) -> dict[str, Any]:
         line, end = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
         return {
             "line": line,

@@ -12,7 +12,10 @@ from . import state
 from .errors import error
 from .table import PYTHON_VALUES
 
-_UNKNOWN = ("a traced array came out of code that the tracer cannot see", "copy the array with NumPy first, or split the node around that call")
+_UNKNOWN = (
+    "a traced array came out of code that the tracer cannot see",
+    "copy the array with NumPy first, or split the node around that call",
+)
 
 
 class TracedNpArray(numpy.ndarray):
@@ -166,7 +169,13 @@ class FlatIterator:
         base = self.base
         flat = base.flatten()
         size = flat[key].size if isinstance(flat[key], numpy.ndarray) else 1
-        values = numpy.ravel(value) if type(value) is TracedNpArray else numpy.asarray(value).ravel() if isinstance(value, (list, tuple)) else value
+        values = (
+            numpy.ravel(value)
+            if type(value) is TracedNpArray
+            else numpy.asarray(value).ravel()
+            if isinstance(value, (list, tuple))
+            else value
+        )
         if getattr(values, "ndim", 0) and values.size != size:
             values = state.running().call(numpy.resize, (values, size), {})
         flat[key] = values if not isinstance(values, numpy.ndarray) or isinstance(flat[key], numpy.ndarray) else values[0]
@@ -201,11 +210,29 @@ def _operator(ufunc: Any, reflected: bool, inplace: bool) -> Callable[..., Any]:
 
 
 BINARY = {
-    "add": numpy.add, "sub": numpy.subtract, "mul": numpy.multiply, "truediv": numpy.true_divide, "floordiv": numpy.floor_divide,
-    "mod": numpy.remainder, "divmod": numpy.divmod, "pow": numpy.power, "matmul": numpy.matmul, "lshift": numpy.left_shift,
-    "rshift": numpy.right_shift, "and": numpy.bitwise_and, "or": numpy.bitwise_or, "xor": numpy.bitwise_xor,
-}  # fmt: skip
-COMPARISONS = {"lt": numpy.less, "le": numpy.less_equal, "gt": numpy.greater, "ge": numpy.greater_equal, "eq": numpy.equal, "ne": numpy.not_equal}
+    "add": numpy.add,
+    "sub": numpy.subtract,
+    "mul": numpy.multiply,
+    "truediv": numpy.true_divide,
+    "floordiv": numpy.floor_divide,
+    "mod": numpy.remainder,
+    "divmod": numpy.divmod,
+    "pow": numpy.power,
+    "matmul": numpy.matmul,
+    "lshift": numpy.left_shift,
+    "rshift": numpy.right_shift,
+    "and": numpy.bitwise_and,
+    "or": numpy.bitwise_or,
+    "xor": numpy.bitwise_xor,
+}
+COMPARISONS = {
+    "lt": numpy.less,
+    "le": numpy.less_equal,
+    "gt": numpy.greater,
+    "ge": numpy.greater_equal,
+    "eq": numpy.equal,
+    "ne": numpy.not_equal,
+}
 UNARY = {"neg": numpy.negative, "pos": numpy.positive, "abs": numpy.absolute, "invert": numpy.invert}
 
 

@@ -35,7 +35,11 @@ def _same_argument(a: Any, b: Any, first: dict[fx.Node, int], second: dict[fx.No
     if isinstance(a, fx.Node) or isinstance(b, fx.Node):
         return isinstance(a, fx.Node) and isinstance(b, fx.Node) and first[a] == second[b]
     if isinstance(a, (list, tuple)):
-        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(_same_argument(x, y, first, second) for x, y in zip(a, b, strict=True))
+        return (
+            isinstance(b, (list, tuple))
+            and len(a) == len(b)
+            and all(_same_argument(x, y, first, second) for x, y in zip(a, b, strict=True))
+        )
     if isinstance(a, dict):
         return isinstance(b, dict) and a.keys() == b.keys() and all(_same_argument(a[k], b[k], first, second) for k in a)
     if isinstance(a, slice):
@@ -70,10 +74,16 @@ def _place(node: fx.Node) -> str:
     return f"{source[0]}:{source[1]}" if source else node.op
 
 
+def values_of(x: torch.Tensor) -> numpy.ndarray[Any, Any]:
+    """The values of a tensor as an array, unseen by a recorder. The memory may be the tensor's."""
+    with torch._C.DisableTorchFunction():
+        return x.detach().resolve_conj().resolve_neg().cpu().numpy()
+
+
 def difference(want: Any, got: Any) -> str | None:
     """How a result differs from NumPy's (an array or a number), beyond rounding; None where it does not."""
     if isinstance(got, torch.Tensor):
-        got = got.detach().resolve_conj().resolve_neg().cpu().numpy()
+        got = values_of(got)
     a, b = numpy.asarray(want), numpy.asarray(got)
     if a.shape != b.shape:
         return f"shape {b.shape}, NumPy has {a.shape}"

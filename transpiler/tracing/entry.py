@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
+import gc
 import inspect
 import keyword
 import re
 import warnings
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -163,14 +162,27 @@ def _record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, l
                 copies = copied(face, leaves)
                 _keep_flags(leaves, copies)
                 given = [_input(tracer, name, x) for name, x in zip(face.names, copies, strict=True)]
-            call = inspect.BoundArguments(bound.signature, {k: lifter.lift(v) for k, v in rebuild(face.inputs, lambda i: given[i]).items()})
+            call = inspect.BoundArguments(bound.signature, {k: lifter.lift(v) for k, v in rebuild(face.inputs, given.__getitem__).items()})
             result = _call(tracer, lifter.function(fn), call)
             with tracer.inside():
                 _check_effects(tracer, lifter, face, call, given)
                 module = _finish(tracer, face, result, given)
-        return module, tracer.recorder.sizes
     finally:
         state.leave(token)
+    del given, call, result
+    lifter.forget()
+    tracer.storages.clear()
+    _check_kept(tracer, face)
+    return module, tracer.recorder.sizes
+
+
+def _check_kept(tracer: Tracer, face: Face) -> None:
+    """A traced array that outlives its trace was put somewhere: a state that the graph does not have."""
+    if any(x() is not None for x in tracer.made.values()):
+        gc.collect()
+        if any(x() is not None for x in tracer.made.values()):
+            raise error("side-effect", "the function keeps an array after it returns, in a global, an attribute or a cache",
+                        "return it, and pass it in at the next call", face.place)  # fmt: skip
 
 
 def _input(tracer: Tracer, name: str, x: Any) -> Any:
@@ -178,8 +190,8 @@ def _input(tracer: Tracer, name: str, x: Any) -> Any:
         return tracer.recorder.placeholder(name, x)
     tensor = tracer.recorder.placeholder(name, as_tensor(x))
     if not isinstance(x, numpy.ndarray):
-        return TracedScalar(x, tensor)
-    made = TracedNpArray.make(x, tracer.new_storage(x, tensor, "sample"), tensor)
+        return tracer.note(TracedScalar(x, tensor))
+    made = tracer.note_array(x, tracer.new_storage(x, tensor, "sample"), tensor)
     made._storage.node = tracer.recorder.node(tensor)
     return made
 
@@ -304,7 +316,9 @@ def _inline(structure: Any) -> bool:
     if isinstance(structure, Leaf):
         return True
     if isinstance(structure, Fixed):
-        return type(structure.value) in (int, bool, str, type(None)) or (type(structure.value) is float and structure.value == structure.value)
+        return type(structure.value) in (int, bool, str, type(None)) or (
+            type(structure.value) is float and structure.value == structure.value
+        )
     if structure.kind is dict and not all(type(k) is str for k in structure.keys):
         return False
     return structure.kind in (list, tuple, dict) and all(map(_inline, structure.parts))
@@ -376,4 +390,4 @@ def _leaves_like(structure: Any, got: Any) -> Any:
     return got
 
 
-__all__ = ["compare_results", "functools", "signature_of", "trace", "trace_bound", "weakref"]
+__all__ = ["compare_results", "signature_of", "trace", "trace_bound"]

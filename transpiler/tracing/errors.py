@@ -28,9 +28,18 @@ def _folder(path: str) -> str:
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _RULES = os.path.join(os.path.dirname(_PACKAGE), "rules")
 _HIDDEN = tuple(
-    {f(p) for f in (_folder, lambda p: p + os.sep) for p in (os.path.dirname(numpy.__file__), os.path.dirname(torch.__file__), _PACKAGE, _RULES)}
+    {
+        f(p)
+        for f in (_folder, lambda p: p + os.sep)
+        for p in (os.path.dirname(numpy.__file__), os.path.dirname(torch.__file__), _PACKAGE, _RULES)
+    }
 )
-_LIBRARY = (_folder(sysconfig.get_paths()["stdlib"]), _folder(sysconfig.get_paths()["purelib"]), _folder(sysconfig.get_paths()["platlib"]), "<frozen")
+_LIBRARY = (
+    _folder(sysconfig.get_paths()["stdlib"]),
+    _folder(sysconfig.get_paths()["purelib"]),
+    _folder(sysconfig.get_paths()["platlib"]),
+    "<frozen",
+)
 _hidden: dict[CodeType, bool] = {}
 
 

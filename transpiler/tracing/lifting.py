@@ -17,7 +17,7 @@ import numpy
 
 from . import state
 from .errors import is_library
-from .patches import twins
+from .patches import scalar_twins, twins
 from .special import extreme as extreme_of
 from .special import is_traced
 
@@ -61,6 +61,8 @@ class Lifter:
         kind = type(x)
         if kind is types.FunctionType:
             return self._once(x, self.rebuild) if id(x) not in twins() and not is_library(x.__code__.co_filename) else twins().get(id(x), x)
+        if x is numpy:
+            return _NUMPY
         if kind is numpy.ndarray:
             return self._once(x, self.tracer.outside)
         if kind is functools.partial and isinstance(x.func, types.FunctionType):
@@ -81,7 +83,7 @@ class Lifter:
             return functools.partial(self.function(f.func), *map(self.lift, f.args), **{k: self.lift(v) for k, v in f.keywords.items()})
         if isinstance(f, types.FunctionType):
             return self._once(f, self.rebuild) if id(f) not in twins() else twins()[id(f)]
-        call = getattr(type(f), "__call__", None)
+        call = vars(type(f)).get("__call__")
         if isinstance(call, types.FunctionType) and not is_library(call.__code__.co_filename):
             return types.MethodType(self.function(call), f)
         return twins().get(id(f), f)
@@ -97,7 +99,9 @@ class Lifter:
                 if name not in written:
                     _fill(new, old, self.lift)
             if written:
-                shared = tuple(old if n in written else new for n, old, new in zip(f.__code__.co_freevars, f.__closure__, cells or (), strict=True))
+                shared = tuple(
+                    old if n in written else new for n, old, new in zip(f.__code__.co_freevars, f.__closure__, cells or (), strict=True)
+                )
                 made = types.FunctionType(f.__code__, made.__globals__, f.__name__, None, shared)
                 self._done[id(f)] = (f, made)
         made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.lift, f.__defaults__))
@@ -114,9 +118,28 @@ class Lifter:
             found = self._globals[id(real)] = LiftedGlobals(real, self)
         return found
 
+    def forget(self) -> None:
+        """Let go of the traced arrays."""
+        self._done.clear()
+        self._globals.clear()
+
     def assigned(self) -> list[str]:
         """The globals that the traced functions assigned: side effects that a graph does not have."""
         return sorted({name for g in self._globals.values() for name in g.assigned()})
+
+
+class _Numpy(types.ModuleType):
+    """The numpy module as rebuilt functions see it: with the twins of the scalar types, which NumPy itself must not meet."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(numpy, name)
+        return scalar_twins().get(id(found), found)
+
+    def __dir__(self) -> list[str]:
+        return dir(numpy)
+
+
+_NUMPY = _Numpy("numpy", numpy.__doc__)
 
 
 def _written_cells(code: types.CodeType) -> set[str]:

@@ -18,13 +18,18 @@ import torch
 
 from . import state
 from .special import elements, holds_traced, is_traced
-from .table import SPACES, functions, is_function, resolve
+from .table import SPACES, functions, resolve
 
-_SCALARS = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128")
-_UNPATCHED = frozenset({"seterr", "geterr", "seterrcall", "geterrcall", "set_printoptions", "get_printoptions", "printoptions", "show_config", "info",
-                        "setbufsize", "getbufsize", "test", "get_include", "show_runtime", "dtype", "issubdtype", "array2string", "array_repr",
-                        "array_str", "set_string_function", "format_float_positional", "format_float_scientific", "nested_iters",
-                        "get_array_wrap", "busday_count", "busday_offset", "is_busday", "frompyfunc", "asmatrix", "bmat"})  # fmt: skip
+_SCALARS = (
+    "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
+    "complex128",
+)  # fmt: skip
+_UNPATCHED = frozenset((
+    "seterr", "geterr", "seterrcall", "geterrcall", "set_printoptions", "get_printoptions", "printoptions", "show_config", "info",
+    "setbufsize", "getbufsize", "test", "get_include", "show_runtime", "dtype", "issubdtype", "array2string", "array_repr", "array_str",
+    "set_string_function", "format_float_positional", "format_float_scientific", "nested_iters", "get_array_wrap", "busday_count",
+    "busday_offset", "is_busday", "frompyfunc", "asmatrix", "bmat",
+))  # fmt: skip
 
 
 class UfuncTwin:
@@ -51,7 +56,7 @@ class UfuncTwin:
 
         def method(*args: Any, **kwargs: Any) -> Any:
             tracer = state.active()
-            if tracer is None or name != "at" and not isinstance(args[0], list):
+            if tracer is None or (name != "at" and not isinstance(args[0], list)):
                 return tracer.constant(found(*args, **kwargs)) if tracer is not None else found(*args, **kwargs)
             if name == "at":
                 return tracer.ufunc(self.original, name, args, kwargs)
@@ -114,7 +119,7 @@ def _from_numpy(original: Any) -> Callable[..., Any]:
     return from_numpy
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def twins() -> dict[int, Any]:
     """The twin of each NumPy object that has one, by the object's id (the objects live as long as NumPy)."""
     found: dict[int, Any] = {}
@@ -122,9 +127,7 @@ def twins() -> dict[int, Any]:
         original = known.function
         if known.name.rpartition(".")[2] not in _UNPATCHED:
             found[id(original)] = UfuncTwin(original) if isinstance(original, numpy.ufunc) else _function_twin(original)
-    for name in _SCALARS:
-        original = getattr(numpy, name)
-        found[id(original)] = ScalarMeta(original.__name__, (original,), {"__module__": "numpy", "__doc__": original.__doc__})
+    found.update(scalar_twins())
     for name in ("ndenumerate", "nditer"):
         found[id(getattr(numpy, name))] = _class_twin(getattr(numpy, name))
     for name in dir(numpy.random):
@@ -141,7 +144,9 @@ def _random_twin(name: str, original: Any) -> Callable[..., Any]:
         if tracer is None:
             return original(*args, **kwargs)
         with tracer.inside():
-            return tracer.fail("random", f"numpy.random.{name}: a graph would repeat the numbers drawn while tracing", "pass the random numbers in")
+            return tracer.fail(
+                "random", f"numpy.random.{name}: a graph would repeat the numbers drawn while tracing", "pass the random numbers in"
+            )
 
     return twin
 
@@ -157,14 +162,21 @@ def _class_twin(original: Any) -> Any:
     return twin
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
+def scalar_twins() -> dict[int, Any]:
+    """The twins of NumPy's scalar types, by the type's id."""
+    types = [getattr(numpy, name) for name in _SCALARS]
+    return {id(t): ScalarMeta(t.__name__, (t,), {"__module__": "numpy", "__doc__": t.__doc__}) for t in types}
+
+
+@functools.cache
 def _places() -> list[tuple[Any, str, Any, Any]]:
     """What is exchanged: (module, name, original, twin)."""
     known = twins()
     found: list[tuple[Any, str, Any, Any]] = [(torch, "from_numpy", torch.from_numpy, known[id(torch.from_numpy)])]
     for module in (*map(resolve, SPACES), numpy.random):
         for name, value in list(vars(module).items()):
-            if not name.startswith("_") and (is_function(value) or isinstance(value, type) or callable(value)) and id(value) in known:
+            if not name.startswith("_") and id(value) in known and id(value) not in scalar_twins():
                 found.append((module, name, value, known[id(value)]))
     return found
 

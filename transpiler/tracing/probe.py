@@ -32,12 +32,14 @@ def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, module: A
         given = copied(face, other)
         try:
             want = (_run(fn, bound, face.inputs, given), given)
-        except Exception:  # noqa: S112 - the function has no result for these values
+        except Exception:  # the function has no result for these values
             continue
         try:
             traced, found = _record(fn, bound, face, other)
         except TraceError as refused:
-            raise error("data-dependent-shape", f"for other values the function is not the same graph: {refused}", _WAY_OUT, face.place) from refused
+            raise error(
+                "data-dependent-shape", f"for other values the function is not the same graph: {refused}", _WAY_OUT, face.place
+            ) from refused
         if found == sizes:
             continue
         why = compare_graphs(module, traced)

@@ -15,17 +15,21 @@ import torch
 from torch import fx
 from torch.overrides import TorchFunctionMode
 
+from .compare import values_of
 from .errors import error, user_frame
 
-_METADATA = frozenset({
-    "dim", "size", "numel", "nelement", "ndimension", "stride", "storage_offset", "is_complex", "is_floating_point", "is_signed", "is_conj", "is_neg",
-    "is_inference", "is_contiguous", "element_size", "data_ptr", "untyped_storage", "get_device", "is_same_size", "__len__", "__hash__", "__repr__",
-    "is_tensor", "is_storage", "result_type", "promote_types", "can_cast", "finfo", "iinfo", "is_nonzero_static", "__format__", "__reduce_ex__",
-    "get_default_dtype", "broadcast_shapes", "retain_grad", "register_hook", "is_set_to", "__dir__", "is_shared", "has_names",
-})  # fmt: skip
+_METADATA = frozenset((
+    "dim", "size", "numel", "nelement", "ndimension", "stride", "storage_offset", "is_complex", "is_floating_point", "is_signed",
+    "is_conj", "is_neg", "is_inference", "is_contiguous", "element_size", "data_ptr", "untyped_storage", "get_device", "is_same_size",
+    "__len__", "__hash__", "__repr__", "is_tensor", "is_storage", "result_type", "promote_types", "can_cast", "finfo", "iinfo",
+    "is_nonzero_static", "__format__", "__reduce_ex__", "get_default_dtype", "broadcast_shapes", "retain_grad", "register_hook",
+    "is_set_to", "__dir__", "is_shared", "has_names",
+))  # fmt: skip
 """Functions that tell of a tensor without reading it."""
 
-_VALUES = frozenset({"item", "tolist", "__float__", "__int__", "__index__", "__complex__", "is_nonzero", "equal", "allclose", "__contains__"})
+_VALUES = frozenset((
+    "item", "tolist", "__float__", "__int__", "__index__", "__complex__", "is_nonzero", "equal", "allclose", "__contains__",
+))  # fmt: skip
 """Functions that give values away as Python objects. `__bool__` is a branch."""
 
 _GETTERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -41,13 +45,28 @@ _GETTERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 _OPERATORS: dict[str, Callable[..., Any]] = {"__getitem__": operator.getitem, "__setitem__": operator.setitem}
 _REFLECTED: dict[str, Callable[..., Any]] = {
-    "__radd__": torch.add, "__rmul__": torch.mul, "__rsub__": operator.sub, "__rdiv__": operator.truediv, "__rtruediv__": operator.truediv,
-    "__rpow__": operator.pow, "__rmod__": operator.mod, "__rfloordiv__": operator.floordiv, "__rmatmul__": operator.matmul,
-    "__rlshift__": operator.lshift, "__rrshift__": operator.rshift, "__rand__": operator.and_, "__ror__": operator.or_, "__rxor__": operator.xor,
-}  # fmt: skip
-_RESHAPING = frozenset({"masked_select", "nonzero", "argwhere", "unique", "unique_consecutive", "_unique2", "_unique", "bincount", "histogramdd"})
-_RANDOM = frozenset({"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal",
-                     "poisson", "dropout", "feature_dropout", "alpha_dropout", "rrelu", "uniform_", "normal_", "random_", "bernoulli_"})  # fmt: skip
+    "__radd__": torch.add,
+    "__rmul__": torch.mul,
+    "__rsub__": operator.sub,
+    "__rdiv__": operator.truediv,
+    "__rtruediv__": operator.truediv,
+    "__rpow__": operator.pow,
+    "__rmod__": operator.mod,
+    "__rfloordiv__": operator.floordiv,
+    "__rmatmul__": operator.matmul,
+    "__rlshift__": operator.lshift,
+    "__rrshift__": operator.rshift,
+    "__rand__": operator.and_,
+    "__ror__": operator.or_,
+    "__rxor__": operator.xor,
+}
+_RESHAPING = frozenset((
+    "masked_select", "nonzero", "argwhere", "unique", "unique_consecutive", "_unique2", "_unique", "bincount", "histogramdd",
+))  # fmt: skip
+_RANDOM = frozenset((
+    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "poisson",
+    "dropout", "feature_dropout", "alpha_dropout", "rrelu", "uniform_", "normal_", "random_", "bernoulli_",
+))  # fmt: skip
 _ATOMS = (int, float, bool, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
 
 
@@ -171,20 +190,24 @@ class Recorder(TorchFunctionMode):
     def _recorded(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         _refuse_values(name)
         if name in _RANDOM and (name != "dropout" or kwargs.get("training", True)):
-            raise error("random", f"torch.{name} draws new numbers each time, a graph would repeat these", "call .eval(), or pass the numbers in")
+            raise error(
+                "random", f"torch.{name} draws new numbers each time, a graph would repeat these", "call .eval(), or pass the numbers in"
+            )
         if name == "numpy":
             return self.bridge.to_numpy(args[0])
         device = kwargs.get("device")
         if device is not None and torch.device(device).type == "cpu":
             kwargs = {k: v for k, v in kwargs.items() if k != "device"}
+        if name == "to":
+            args = (args[0], *(a for a in args[1:] if not isinstance(a, torch.device) or a.type != "cpu"))
         writes = self._written(name, args, kwargs)
         node_args = tuple(map(self.argument, args))
         node_kwargs = {k: self.argument(v) for k, v in kwargs.items()}
         result = func(*args, **kwargs)
+        if writes is None and len(args) and result is args[0]:
+            return result
         node = self._node(func, name, node_args, node_kwargs)
-        if name in _RESHAPING or (name == "__getitem__" and _by_mask(args[1])) or (name == "repeat_interleave" and _has_tensor(args[1:])):
-            self._note_sizes(result)
-        elif name == "where" and len(args) == 1:
+        if _sizes_depend_on_values(name, args):
             self._note_sizes(result)
         if writes is not None:
             node.meta["writes"] = True
@@ -243,7 +266,9 @@ class Recorder(TorchFunctionMode):
 
     def _written(self, name: str, args: Any, kwargs: Any) -> torch.Tensor | None:
         """The tensor that a call of user code writes into; before the call, while it has its old value."""
-        inplace = name in ("__setitem__",) or (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name[3:4] != "n")
+        inplace = (
+            name in ("__setitem__",) or (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name[3:4] != "n")
+        )
         target = kwargs.get("out") if kwargs.get("out") is not None else args[0] if inplace and args else None
         if target is None and kwargs.get("inplace"):
             target = args[0]
@@ -282,6 +307,12 @@ def _converted(func: Any, data: torch.Tensor, dtype: torch.dtype | None = None, 
     return torch.clone(cast) if func is torch.tensor and cast is data else cast
 
 
+def _sizes_depend_on_values(name: str, args: Any) -> bool:
+    if name == "__getitem__":
+        return _by_mask(args[1])
+    return name in _RESHAPING or (name == "repeat_interleave" and _has_tensor(args[1:])) or (name == "where" and len(args) == 1)
+
+
 def _by_mask(key: Any) -> bool:
     return any(isinstance(k, torch.Tensor) and k.dtype in (torch.bool, torch.uint8) for k in (key if isinstance(key, tuple) else (key,)))
 
@@ -294,5 +325,7 @@ def _contents(x: torch.Tensor) -> Any:
     """A key that two tensors share if they have the same dtype, shape and bits; None where that is not to be had cheaply."""
     if x.device.type != "cpu" or x.layout != torch.strided or x.numel() > 1 << 20 or x.is_quantized:
         return None
-    plain = x.detach().resolve_conj().resolve_neg().contiguous()
-    return x.dtype, tuple(x.shape), plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+    try:
+        return x.dtype, tuple(x.shape), values_of(x).tobytes()
+    except TypeError:  # bfloat16 and its like: not NumPy's
+        return None

@@ -103,21 +103,29 @@ def _choose(tracer: Tracer, name: str, better: numpy.ufunc, item: Any, best: Any
         return item if better(item, best) else best
     weak = [type(x) in (int, float) or (type(x) is TracedScalar and x._weak) for x in (item, best)]
     kinds = {numpy.asarray(x._value if type(x) is TracedScalar else x).dtype for x in (item, best)}
-    if kinds != {numpy.dtype(numpy.float64)}:
-        if any(weak) or len(kinds) > 1:
-            tracer.leave(item if type(item) is TracedScalar else best, "data-dependent-branch", f"{name} of different types")
-    chosen = tracer.call(numpy.where, (tracer.ufunc(better, "__call__", (item, best), {}), item, best), {})[()]
+    if len(kinds) > 1 or (any(weak) and kinds != {numpy.dtype(numpy.float64)}):
+        tracer.leave(item if type(item) is TracedScalar else best, "data-dependent-branch", f"{name} of different types")
+    chosen = tracer.getitem(tracer.call(numpy.where, (tracer.ufunc(better, "__call__", (item, best), {}), item, best), {}), ())
     real = item if bool(better(_real(item), _real(best))) else best
-    return TracedScalar(numpy.asarray(_real(real))[()], tracer.tensor(chosen), any(weak))
+    return tracer.note(TracedScalar(numpy.asarray(_real(real))[()], tracer.tensor(chosen), any(weak)))
 
 
 def _real(x: Any) -> Any:
     return x._value if type(x) is TracedScalar else x
 
 
+def _nan_to_num(tracer: Tracer, x: Any, copy: bool = True, **kwargs: Any) -> Any:
+    """`copy=False` writes the result into `x`."""
+    if copy or not isinstance(x, TracedNpArray):
+        return NotImplemented
+    x[...] = tracer.call(numpy.nan_to_num, (x,), kwargs)
+    return x
+
+
 SPECIAL: dict[str, Any] = {
     "numpy.fromiter": _fromiter,
     "numpy.fromfunction": _fromfunction,
+    "numpy.nan_to_num": _nan_to_num,
     "numpy.empty": _empty("empty"),
     "numpy.empty_like": _empty("empty_like"),
 }

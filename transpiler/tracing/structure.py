@@ -81,7 +81,11 @@ def flatten(x: Any, name: str, leaves: list[Any], seen: tuple[int, ...] = ()) ->
     if found is None or not (isinstance(x, (dict, list, tuple)) or _has_leaf(found[1])):
         return Fixed(x, name)
     keys, parts = found
-    return Node(type(x), keys, tuple(flatten(p, f"{name}_{k}" if name else str(k), leaves, (*seen, id(x))) for k, p in zip(keys, parts, strict=True)))
+    return Node(
+        type(x),
+        keys,
+        tuple(flatten(p, f"{name}_{k}" if name else str(k), leaves, (*seen, id(x))) for k, p in zip(keys, parts, strict=True)),
+    )
 
 
 def _has_leaf(parts: tuple[Any, ...]) -> bool:

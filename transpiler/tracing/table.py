@@ -33,7 +33,7 @@ def resolve(name: str) -> Any:
     return functools.reduce(lambda found, part: getattr(found, part, None), name.split(".")[1:], numpy)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def functions() -> dict[Any, Known]:
     """All public functions of NumPy's main namespaces, and whatever else has a rule, by the function object."""
     rules, refusals = load()
@@ -68,7 +68,7 @@ def find(function: Any) -> Known:
     return Known(name, function, None, None)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def method(name: str) -> Known:
     """What is known of the ndarray method or attribute `name`."""
     rules, refusals = load()
@@ -76,13 +76,15 @@ def method(name: str) -> Known:
     return Known(full, getattr(numpy.ndarray, name, None), rules.get(full), refusals.get(full))
 
 
-PYTHON_VALUES = frozenset({"item", "tolist", "tobytes", "tostring", "tofile", "dump", "dumps", "is_integer", "as_integer_ratio", "hex"})
+PYTHON_VALUES = frozenset((
+    "item", "tolist", "tobytes", "tostring", "tofile", "dump", "dumps", "is_integer", "as_integer_ratio", "hex",
+))  # fmt: skip
 """Methods that give the values away as Python objects."""
 
-SHAPE_ONLY = frozenset({
+SHAPE_ONLY = frozenset((
     "numpy.shape", "numpy.ndim", "numpy.size", "numpy.isscalar", "numpy.iscomplexobj", "numpy.isrealobj", "numpy.result_type",
     "numpy.can_cast", "numpy.promote_types", "numpy.common_type", "numpy.mintypecode", "numpy.issubdtype", "numpy.isdtype",
     "numpy.shares_memory", "numpy.may_share_memory", "numpy.broadcast_shapes", "numpy.iterable", "numpy.byte_bounds", "numpy.typename",
     "numpy.einsum_path", "numpy.diag_indices_from", "numpy.tril_indices_from", "numpy.triu_indices_from",
-})  # fmt: skip
+))  # fmt: skip
 """Functions whose answer does not depend on values, but only on shapes, dtypes and memory: Python's to know."""

@@ -6,56 +6,38 @@ torch side, under the recorder. What comes out is wrapped again: NumPy's value a
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import inspect
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 import torch
-from torch import fx
 
 from ..rules._arrays import as_tensor, cast
 from ..rules._dtypes import to_numpy, to_torch
-from ..rules._table import Refused, Rule
+from ..rules._table import Refused
 from ..rules._ufunc import Ufunc
+from .arguments import Arguments
 from .array import TracedNpArray
-from .errors import TraceError, error, user_frame
-from .recorder import Recorder
+from .calls import Call, bound, setitem, take_out
+from .compare import difference
+from .errors import TraceError, user_frame
 from .scalar import TracedScalar
 from .special import SPECIAL, holds_traced, leaves
-from .storage import Storage, owner_of
 from .table import SHAPE_ONLY, Known, find
 from .table import method as known_method
 
-_ATOMS = (int, float, bool, complex, str, bytes, type(None), numpy.dtype, type(Ellipsis))
-_INPLACE = frozenset({"sort", "partition", "fill", "put", "resize", "itemset", "setfield", "byteswap", "setflags"})
-_WAY_OUT = {
-    "data-dependent-branch": "use np.where to choose between values, or split the node here",
-    "python-value": "stay with arrays and NumPy scalars, or split the node here",
-    "opaque-call": "make the array with NumPy (np.array, np.asarray), or split the node here",
-}
+_INPLACE = frozenset((
+    "sort", "partition", "fill", "put", "resize", "itemset", "setfield", "byteswap", "setflags",
+))  # fmt: skip
+_OTHERWISE = "write it with other NumPy functions, or split the node around it"
 
 
-class Tracer:
-    """One trace: its graph, the recorder, and the memory that its arrays live in.
-
-    paused   True while NumPy, a rule or the tracer itself runs: what they call is not traced
-    failure  the first TraceError, which the traced function may have caught
-    caught   where NumPy raised inside the trace, if it did: (place, error)"""
+class Tracer(Arguments):
+    """One trace. `diagnose` compares the value of every call with NumPy's."""
 
     def __init__(self) -> None:
-        self.graph = fx.Graph()
-        self.root = torch.nn.Module()
-        self.recorder = Recorder(self.graph, self.root, self)
-        self.storages: dict[int, Storage] = {}
-        self.paused = False
-        self.failure: TraceError | None = None
-        self.caught: tuple[tuple[str, int], BaseException] | None = None
+        super().__init__()
         self.diagnose = False
-        self._floats: tuple[Any, int, Any] | None = None
 
     # Entry points, one a kind of call
 
@@ -74,11 +56,11 @@ class Tracer:
             return self.ufunc(function, "__call__", args, kwargs)
         with self.inside():
             self._mark(known.name)
-            out, args, kwargs = _take_out(known.rule, args, kwargs) if known.rule is not None else (kwargs.get("out"), args, kwargs)
+            out, args, kwargs = take_out(known.rule, args, kwargs) if known.rule is not None else (kwargs.get("out"), args, kwargs)
             target = None
             if known.rule is not None and known.rule.writes is not None:
-                target = _bound(known.rule, args, kwargs)[known.rule.writes]
-            real = _Real(function, args, kwargs, {} if out is None or known.rule is None else {"out": out})
+                target = bound(known.rule, args, kwargs)[known.rule.writes]
+            real = Call(function, args, kwargs, {} if out is None or known.rule is None else {"out": out})
             return self._run(known, real, out if target is None else target, lambda a, k: self._body(known, a, k))
 
     def ufunc(self, function: numpy.ufunc, method: str, inputs: Any, kwargs: Any) -> Any:
@@ -96,11 +78,11 @@ class Tracer:
                 out = None
             self._mark(known.name if method == "__call__" else f"{known.name}.{method}")
             if method == "at":
-                real = _Real(function.at, inputs, kwargs, {})
+                real = Call(function.at, inputs, kwargs, {})
                 return self._run(known, real, inputs[0], lambda a, k: self._ufunc_of(known).at_value(*a, **k))
             inputs = tuple(self._array_of_list(x) if isinstance(x, (list, tuple)) else x for x in inputs)
             self._check_weak(inputs)
-            real = _Real(getattr(function, method), inputs, kwargs, {} if out is None else {"out": out if method == "__call__" else out[0]})
+            real = Call(getattr(function, method), inputs, kwargs, {} if out is None else {"out": out if method == "__call__" else out[0]})
             return self._run(known, real, out, lambda a, k: self._ufunc_rule(known, method, a, k, out))
 
     def method(self, array: Any, name: str, args: Any, kwargs: Any) -> Any:
@@ -116,11 +98,11 @@ class Tracer:
             function = getattr(array._value, name)
             out = None
             if rule is not None:
-                out, rest, kwargs = _take_out(rule, (array, *args), kwargs)
+                out, rest, kwargs = take_out(rule, (array, *args), kwargs)
                 args = rest[1:]
             elif name in ("__array_namespace__",):
                 return numpy
-            real = _Real(lambda _, *a, **k: function(*a, **k), (array, *args), kwargs, {} if out is None else {"out": out})
+            real = Call(lambda _, *a, **k: function(*a, **k), (array, *args), kwargs, {} if out is None else {"out": out})
             target = array if rule is not None and rule.writes else out
             if name in _INPLACE and rule is None and not self.is_constant(array):
                 self._unmapped(known)
@@ -133,7 +115,7 @@ class Tracer:
         with self.inside():
             known = known_method(name)
             self._mark(known.name)
-            real = _Real(lambda x: getattr(x, name), (array,), {}, {})
+            real = Call(lambda x: getattr(x, name), (array,), {}, {})
             return self._run(known, real, None, lambda a, k: self._body(known, a, k))
 
     def getitem(self, array: Any, key: Any) -> Any:
@@ -142,7 +124,7 @@ class Tracer:
             known = known_method("__getitem__")
             self._mark("numpy.ndarray.__getitem__")
             key = self._key(key)
-            real = _Real(lambda a, k: a[k], (array, key), {}, {})
+            real = Call(lambda a, k: a[k], (array, key), {}, {})
             return self._run(known, real, None, lambda a, k: self._body(known, a, k))
 
     def setitem(self, array: TracedNpArray, key: Any, value: Any) -> None:
@@ -150,12 +132,12 @@ class Tracer:
         with self.inside():
             known = known_method("__setitem__")
             self._mark("numpy.ndarray.__setitem__")
-            real = _Real(_setitem, (array, self._key(key), value), {}, {})
+            real = Call(setitem, (array, self._key(key), value), {}, {})
             self._run(known, real, array, lambda a, k: self._body(known, a, k))
 
     # The call itself
 
-    def _run(self, known: Known, real: _Real, target: Any, rule: Callable[..., Any]) -> Any:
+    def _run(self, known: Known, real: Call, target: Any, rule: Callable[..., Any]) -> Any:
         """Run NumPy, then the rule on the torch side; wrap, or write into `target`."""
         traced: list[Any] = []
         targets = [] if target is None else [t for t in (target if isinstance(target, tuple) else (target,)) if t is not None]
@@ -163,7 +145,7 @@ class Tracer:
         args, torch_args = self._split(real.args, traced)
         kwargs, torch_kwargs = self._split(real.kwargs, traced)
         extra = self._split(real.extra, [])[0]
-        result = self.numpy(lambda: real.function(*args, **kwargs, **extra))
+        result = self.numpy(lambda: real.function(*args, **kwargs, **extra), bool(traced))
         same = self._same(result, real)
         if not traced and all(self.is_constant(t) for t in targets):
             return same if same is not None else self.constant(result, real)
@@ -173,7 +155,7 @@ class Tracer:
         if targets:
             self._write(targets, tensors)
             return None if result is None else same if same is not None else target
-        self._floats = self._floating(known, traced, real)
+        self.floating = self._floating(known, traced, real)
         return same if same is not None else self._wrap(result, tensors, known)
 
     def _tensors(self, known: Known, rule: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -190,14 +172,14 @@ class Tracer:
         finally:
             self.recorder.current = ""
 
-    def numpy(self, run: Callable[[], Any]) -> Any:
-        """Run NumPy itself, and note what it raises."""
+    def numpy(self, run: Callable[[], Any], traced: bool = False) -> Any:
+        """Run NumPy itself, and note what it raises for values that are only known when the graph runs."""
         try:
             return run()
         except TraceError:
             raise
         except Exception as problem:
-            if self.caught is None:
+            if traced and self.caught is None:
                 frame = user_frame()
                 self.caught = ((frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0), problem)
             raise
@@ -230,96 +212,6 @@ class Tracer:
             return Ufunc.masked(known.rule.call, result, held[0] if held is not None and len(held) == 1 else held, where)
         return getattr(self._ufunc_of(known), method)(*args, **kwargs)
 
-    # Splitting arguments into NumPy's and torch's side
-
-    def split(self, x: Any) -> Any:
-        """What NumPy gets for `x`."""
-        return self._split(x, [])[0]
-
-    def _split(self, x: Any, traced: list[Any]) -> tuple[Any, Any]:
-        """What NumPy gets and what the rule gets; traced values that are no constants are added to `traced`."""
-        kind = type(x)
-        if kind in _ATOMS:
-            return x, x
-        if kind is TracedNpArray:
-            if x._value is None:
-                self.fail("opaque-call", "an array came back from code that the tracer cannot see", "split the node around that call")
-            if self.is_constant(x):
-                return x._value, x._value
-            traced.append(x)
-            return x._value, self.tensor(x)
-        if kind is TracedScalar:
-            traced.append(x)
-            return x._value, x._tensor
-        if kind is tuple or kind is list:
-            pairs = [self._split(i, traced) for i in x]
-            return kind(p[0] for p in pairs), kind(p[1] for p in pairs)
-        if kind is dict:
-            both = {k: self._split(v, traced) for k, v in x.items()}
-            return {k: v[0] for k, v in both.items()}, {k: v[1] for k, v in both.items()}
-        if kind is slice:
-            parts = [self._split(i, traced) for i in (x.start, x.stop, x.step)]
-            return slice(*(p[0] for p in parts)), slice(*(p[1] for p in parts))
-        return self._split_other(x, traced)
-
-    def _split_other(self, x: Any, traced: list[Any]) -> tuple[Any, Any]:
-        if isinstance(x, torch.Tensor):
-            if self.recorder.node(x) is None:
-                return numpy.asarray(x.detach()), x
-            traced.append(x)
-            return x.detach().resolve_conj().resolve_neg().numpy(), x
-        if isinstance(x, tuple) and hasattr(x, "_fields"):
-            pairs = [self._split(i, traced) for i in x]
-            return type(x)(*(p[0] for p in pairs)), type(x)(*(p[1] for p in pairs))
-        original = getattr(type(x), "_np2fx_original", None) if not isinstance(x, type) else None
-        if isinstance(x, type) and "_np2fx_original" in vars(type(x)):
-            original = x.__base__
-            return original, original
-        if original is not None:
-            return x.original, x.original
-        if isinstance(x, (types.FunctionType, types.MethodType, functools.partial)):
-            return getattr(x, "_np2fx_twin_of", x), self._callback(x)
-        if isinstance(x, numpy.ndarray) and type(x) is not numpy.ndarray and not isinstance(x, TracedNpArray):
-            self.fail("opaque-call", f"a {type(x).__name__} is not a plain array", "convert it with np.asarray before the node")
-        return x, x
-
-    def _callback(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A user's function that a rule calls with tensors: it sees traced arrays."""
-
-        @functools.wraps(function, updated=())
-        def call(*args: Any, **kwargs: Any) -> Any:
-            current, self.recorder.current = self.recorder.current, ""
-            paused, self.paused = self.paused, False
-            try:
-                given = [self.adopt(a) if isinstance(a, torch.Tensor) else a for a in args]
-                return self._split(function(*given, **kwargs), [])[1]
-            finally:
-                self.recorder.current, self.paused = current, paused
-
-        return call
-
-    def is_constant(self, x: Any) -> bool:
-        """True for arrays that do not depend on the inputs, and for whatever is not traced."""
-        if type(x) is TracedNpArray:
-            return x._storage is not None and x._storage.value is None and x._tensor is None
-        return type(x) is not TracedScalar
-
-    def tensor(self, x: Any) -> torch.Tensor:
-        """The present torch value of a traced array or scalar, or of a constant."""
-        if type(x) is TracedScalar:
-            return x._tensor
-        if type(x) is not TracedNpArray:
-            return x if isinstance(x, torch.Tensor) else as_tensor(x)
-        storage = x._storage
-        source = storage
-        while source.base is not None:
-            if source.base[0]._storage.version != source.base[1]:
-                self.fail("aliasing", "a view at a computed position is read after its array was written to", "copy the view when it is made")
-            source = source.base[0]._storage
-        if x._tensor is None or x._version != storage.version:
-            x._tensor, x._version = storage.read(x._value), storage.version
-        return x._tensor
-
     def _key(self, key: Any) -> Any:
         """A list with traced parts is an index array to NumPy."""
         if isinstance(key, tuple):
@@ -335,7 +227,8 @@ class Tracer:
             for x in inputs:
                 dtype = getattr(x, "dtype", None)
                 if dtype is not None and dtype not in (numpy.float64, numpy.complex128) and dtype.kind in "fc":
-                    self.fail("numpy-scalar", "min or max gave a Python number or a NumPy scalar, which is not known here", "use np.minimum or np.maximum")
+                    message = "min or max gave a Python number or a NumPy scalar, and which of them decides the dtype here"
+                    self.fail("numpy-scalar", message, "use np.minimum or np.maximum")
 
     # Wrapping results
 
@@ -351,7 +244,7 @@ class Tracer:
         if isinstance(real, numpy.generic):
             tensor = made if isinstance(made, torch.Tensor) else as_tensor(made)
             self._check_same(real, tensor, known)
-            return real if self.recorder.node(tensor) is None else TracedScalar(real, tensor)
+            return real if self.recorder.node(tensor) is None else self.note(TracedScalar(real, tensor))
         if not isinstance(real, numpy.ndarray):
             return real
         tensor = made if isinstance(made, torch.Tensor) else as_tensor(made)
@@ -366,27 +259,11 @@ class Tracer:
             got = f"{to_numpy(tensor.dtype)} of shape {tuple(tensor.shape)}"
             self.fail("mismatch", f"the rule of {known.name} gives {got}, NumPy {wanted} of shape {real.shape}")
         if self.diagnose and known.name not in ("numpy.empty", "numpy.empty_like"):
-            from .compare import difference
-
             why = difference(real, tensor)
             if why is not None:
                 self.fail("mismatch", f"the rule of {known.name} gives another value than NumPy: {why}")
 
-    def array(self, real: numpy.ndarray[Any, Any], tensor: torch.Tensor) -> TracedNpArray:
-        """A traced array; a view where the NumPy array is one."""
-        owner = owner_of(real)
-        storage = self.storages.get(id(owner))
-        if storage is None:
-            real = real if owner is real else real.copy(order="K")
-            return TracedNpArray.make(real, self.new_storage(real, tensor, "fresh"), tensor)
-        if self._floats is None:
-            storage.materialise()
-            return TracedNpArray.make(real, storage, tensor)
-        floating = Storage(real, tensor, "fresh")
-        floating.base = self._floats
-        return TracedNpArray.make(real, floating, tensor)
-
-    def _floating(self, known: Known, traced: list[Any], real: _Real) -> tuple[Any, int, Any] | None:
+    def _floating(self, known: Known, traced: list[Any], real: Call) -> tuple[Any, int, Any] | None:
         """Where a view of this call would lie at a position that depends on values: its array, that one's version, the key."""
         array = real.args[0] if real.args else None
         if known.name == "numpy.ndarray.__getitem__" and type(array) is TracedNpArray:
@@ -398,37 +275,7 @@ class Tracer:
                 return x, x._storage.version, None
         return None
 
-    def adopt(self, tensor: torch.Tensor) -> Any:
-        """A recorded tensor (0-d: a scalar) as a traced array with a copy of its value."""
-        with self.inside():
-            real = tensor.detach().resolve_conj().resolve_neg().numpy().copy()
-            return self.array(real, tensor) if real.ndim else TracedScalar(real[()], tensor)
-
-    def constant(self, real: Any, call: _Real | None = None) -> Any:
-        """Arrays that do not depend on the inputs, as traced arrays, so that writes into them are seen."""
-        if isinstance(real, (tuple, list)) and any(isinstance(r, (numpy.ndarray, tuple, list)) for r in real):
-            parts = [self.constant(r, call) for r in real]
-            return type(real)(*parts) if hasattr(real, "_fields") else type(real)(parts)
-        if type(real) is not numpy.ndarray:
-            return real
-        owner = owner_of(real)
-        storage = self.storages.get(id(owner))
-        if storage is None:
-            storage = self.new_storage(owner, None, "outside" if call is not None and _shares(call, owner) else "fresh")
-        return TracedNpArray.make(real, storage, None)
-
-    def outside(self, real: numpy.ndarray[Any, Any]) -> TracedNpArray:
-        """An array from before the trace, as a constant that must not be written to."""
-        owner = owner_of(real)
-        storage = self.storages.get(id(owner)) or self.new_storage(owner, None, "outside")
-        return TracedNpArray.make(real, storage, None)
-
-    def new_storage(self, owner: numpy.ndarray[Any, Any], value: Any, origin: str) -> Storage:
-        """The storage of memory that was not known before."""
-        storage = self.storages[id(owner)] = Storage(owner, value, origin)
-        return storage
-
-    def _same(self, result: Any, real: _Real) -> Any:
+    def _same(self, result: Any, real: Call) -> Any:
         """The traced array that NumPy handed back as it was, if it did (`np.asarray(x) is x`, `out=x`)."""
         if isinstance(result, numpy.ndarray):
             for x in (*real.args, *leaves(tuple(real.extra.values()))):
@@ -438,7 +285,7 @@ class Tracer:
 
     # Writing
 
-    def _check_targets(self, targets: list[Any], real: _Real) -> None:
+    def _check_targets(self, targets: list[Any], real: Call) -> None:
         if not targets:
             return
         traced = any(not self.is_constant(x) for x in leaves((real.args, real.kwargs)))
@@ -482,16 +329,26 @@ class Tracer:
             target._tensor, target._version = tensor, storage.version
 
     def _resize(self, array: TracedNpArray, *shape: Any, refcheck: bool = True) -> None:
-        """`x.resize(...)`: the array gets memory of its own, as NumPy allows it where no other array sees it."""
+        """`x.resize(...)`: the array gets memory of its own, as NumPy allows it where no other array sees it; zeros are added."""
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         wanted = (shape,) if isinstance(shape, int) else tuple(shape)
-        if not self.is_constant(array):
-            self.fail("mutation", "x.resize() changes an array of the graph in place", "x = np.resize(x, shape), or pad or slice")
+        if array._storage.origin == "sample" or array._storage.base is not None or array._value.base is not None:
+            self.fail("mutation", "x.resize() changes an argument or a view in place", "x = np.resize(x, shape), or pad or slice")
         array._storage.check_writable()
+        tensor = None if self.is_constant(array) else self.tensor(array)
         new = numpy.zeros(wanted, array.dtype)
         count = min(new.size, array._value.size)
         new.reshape(-1)[:count] = array._value.reshape(-1)[:count]
-        self._rebind(array, new)
+        if tensor is not None:
+            kept = torch.flatten(tensor)[:count]
+            more = torch.zeros(new.size - count, dtype=tensor.dtype)
+            tensor = torch.reshape(torch.cat([kept, more]) if new.size > count else kept, wanted)
+        array._value, array._storage, array._tensor = new, self.new_storage(new, tensor, "fresh"), tensor
+        array._version = array._storage.version
+        if tensor is not None:
+            array._reset(new)
+        else:
+            numpy.ndarray.__setstate__(array, (1, new.shape, new.dtype, False, new.tobytes()))
 
     def reshape_in_place(self, array: TracedNpArray, shape: Any) -> None:
         """`x.shape = ...`."""
@@ -502,73 +359,10 @@ class Tracer:
             array._value, array._tensor, array._version = view, tensor, array._storage.version
             array._reset(view)
 
-    def _rebind(self, array: TracedNpArray, new: numpy.ndarray[Any, Any]) -> None:
-        array._value, array._storage = new, self.new_storage(new, None, "fresh")
-        numpy.ndarray.__setstate__(array, (1, new.shape, new.dtype, False, new.tobytes()))
-
-    # torch's side (see Recorder.bridge)
-
-    def arguments(self, args: Any, kwargs: Any) -> Any:
-        """The arguments of a torch call of user code, with tensors for traced arrays."""
-        with self.inside():
-            return self._to_torch(tuple(args)), {k: self._to_torch(v) for k, v in kwargs.items()}
-
-    def _to_torch(self, x: Any) -> Any:
-        if type(x) is TracedNpArray:
-            return self.to_torch(x)
-        if type(x) is TracedScalar:
-            return x._tensor
-        if type(x) in (list, tuple):
-            return type(x)(map(self._to_torch, x))
-        return x
-
-    def to_torch(self, x: Any) -> Any:
-        """`torch.from_numpy`: the tensor shares the array's memory, so neither may be written to from now on."""
-        if type(x) is not TracedNpArray:
-            return x
-        with self.inside():
-            x._storage.lent = True
-            if self.is_constant(x):
-                return torch.from_numpy(x._value)
-            tensor = self.tensor(x)
-            self.recorder.shared.add(tensor.untyped_storage().data_ptr())
-            return tensor
-
-    def to_numpy(self, tensor: torch.Tensor) -> Any:
-        """`Tensor.numpy()` of a recorded tensor."""
-        with self.inside():
-            real = tensor.detach().resolve_conj().resolve_neg().numpy().copy()
-            made = self.array(real, tensor)
-            made._storage.lent = True
-            self.recorder.shared.add(tensor.untyped_storage().data_ptr())
-            return made
-
-    # Leaving, failing
-
-    def leave(self, x: Any, name: str, what: str) -> Any:
-        """NumPy's value of a constant. For anything else a TraceError: a value cannot leave the graph."""
-        if type(x) is TracedNpArray and x._value is not None and self.is_constant(x):
-            return x._value
-        with self.inside():
-            kind = f"{x._value.dtype} scalar" if type(x) is TracedScalar else f"{numpy.ndarray.dtype.__get__(x)} array"  # type: ignore[attr-defined]
-            messages = {
-                "data-dependent-branch": f"a branch ({what}) hangs on a {kind} that is only known when the graph runs",
-                "python-value": f"a {kind} of the graph becomes a Python value ({what})",
-                "opaque-call": f"a {kind} of the graph goes into {what}",
-            }
-            self.fail(name, messages[name], _WAY_OUT[name])
-
-    def fixed(self, x: TracedNpArray, name: str) -> Any:
-        """An attribute that tells of memory: only a constant has it."""
-        if self.is_constant(x) or (name in ("base", "flags", "strides") and x._value is not None):
-            return getattr(x._value, name)
-        with self.inside():
-            self.fail("opaque-call", f".{name} hands out the memory of an array of the graph", "stay with NumPy functions, or split the node")
-
     def _unmapped(self, known: Known) -> Any:
         if known.refusal is not None:
             self.fail(known.refusal.finding, f"{known.name}: {known.refusal.reason}", known.refusal.hint)
-        self.fail("unmapped-function", f"{known.name} has no torch equivalent", "write it with other NumPy functions, or split the node around it")
+        self.fail("unmapped-function", f"{known.name} has no torch equivalent", _OTHERWISE)
 
     def _rule_failed(self, known: Known, problem: Exception) -> Any:
         message = f"{known.name} cannot be recorded: {type(problem).__name__}: {problem}".split("\n")[0]
@@ -576,65 +370,9 @@ class Tracer:
             self.fail("unsupported-argument", message, "leave the argument out, or do its work in another call", problem)
         if "not implemented for" in str(problem) or isinstance(problem, NotImplementedError):
             self.fail("unsupported-dtype", message, "cast to float32, float64 or int64 first", problem)
-        self.fail("mismatch", message, "write it with other NumPy functions, or split the node around it", problem)
-
-    def fail(self, name: str, message: str, hint: str = "", cause: BaseException | None = None) -> Any:
-        """Raise TraceError at the user's line."""
-        raise error(name, message, hint) from cause
-
-    @contextlib.contextmanager
-    def inside(self) -> Iterator[None]:
-        """The tracer is at work: NumPy is itself meanwhile. The first TraceError is remembered, also if the traced function catches it."""
-        paused, self.paused = self.paused, True
-        try:
-            yield
-        except TraceError as failure:
-            if self.failure is None:
-                self.failure = failure
-            raise
-        finally:
-            self.paused = paused
+        self.fail("mismatch", message, _OTHERWISE, problem)
 
     def _mark(self, name: str) -> None:
         frame = user_frame()
         if frame is not None:
             self.recorder.place = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
-
-
-class _Real:
-    """The call that NumPy gets: a function, its arguments as the user gave them, and `out` apart."""
-
-    __slots__ = ("args", "extra", "function", "kwargs")
-
-    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, extra: Any) -> None:
-        self.function, self.args, self.kwargs, self.extra = function, tuple(args), kwargs, extra
-
-
-def _setitem(a: Any, key: Any, value: Any) -> None:
-    a[key] = value
-
-
-def _take_out(rule: Rule, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
-    """`out` apart from the other arguments, wherever it stood."""
-    position = _out_position(rule)
-    kwargs = dict(kwargs)
-    out = kwargs.pop("out", None)
-    if position is not None and len(args) > position:
-        out, args = args[position], (*args[:position], None, *args[position + 1 :])
-    return out[0] if isinstance(out, tuple) and len(out) == 1 else out, args, kwargs
-
-
-@functools.lru_cache(maxsize=None)
-def _out_position(rule: Rule) -> int | None:
-    parameters = list(inspect.signature(rule.body).parameters.values())
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return names.index("out") if "out" in names else None
-
-
-def _bound(rule: Rule, args: Any, kwargs: Any) -> dict[str, Any]:
-    return inspect.signature(rule.body).bind(*args, **kwargs).arguments
-
-
-def _shares(call: _Real, owner: numpy.ndarray[Any, Any]) -> bool:
-    """True where `owner` is the memory of a plain array among the arguments."""
-    return any(type(x) is numpy.ndarray and owner_of(x) is owner for x in leaves((call.args, call.kwargs)))

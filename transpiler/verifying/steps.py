@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import io
 import random
 import time
@@ -126,12 +127,12 @@ class Verification:
                 self.refused("convert", e)
 
     def refused(self, way: str, error: Exception) -> None:
-        """The findings of a refusal; any other error is a finding too."""
+        """The findings of a refusal, as errors whatever they are elsewhere: there is no torch form. Any other error is a finding too."""
         if is_refusal(error):
-            self.add(list(error.findings))  # type: ignore[attr-defined]
+            self.add([dataclasses.replace(finding, severity="error") for finding in error.findings])  # type: ignore[attr-defined]
         else:
             hint = "if NumPy runs the node on its sample, this is a bug of np2fx: please report it"
-            self.find("mismatch", f"{way} failed with {_said(error)}", hint)
+            self.find("mismatch", f"np2fx.{way} failed with {_said(error)}", hint)
 
     # The sample itself
 

@@ -62,10 +62,14 @@ def _element(dtype: np.dtype[Any], low: float, high: float) -> st.SearchStrategy
     if dtype.kind == "c":
         part = _element(np.dtype("float32"), low, high)
         return st.builds(complex, part, part)
-    # Binary fractions print shortly, meet each other (ties), and round the same in every dtype
-    steps = 8 if high - low < 1e6 else 1
-    coarse = st.integers(math.ceil(low * steps), math.floor(high * steps)).map(lambda n: n / steps) if high - low >= 0.25 else st.nothing()
-    return st.one_of(coarse, st.integers(0, 1000).map(lambda n: low + (high - low) * n / 1000))
+    fine = st.integers(0, 1000).map(lambda n: low + (high - low) * n / 1000)
+    return st.one_of(_fractions(low, high, 2), _fractions(low, high, 8), fine)
+
+
+def _fractions(low: float, high: float, steps: int) -> st.SearchStrategy[float]:
+    """Halves or eighths within a range: they print shortly, meet each other (ties), and are the same in every dtype."""
+    first, last = math.ceil(low * steps), math.floor(high * steps)
+    return st.integers(first, last).map(lambda n: n / steps) if first <= last and high - low < 1e6 else st.nothing()
 
 
 @st.composite

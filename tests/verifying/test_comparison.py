@@ -1,0 +1,101 @@
+"""What counts as the same, and what is excused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from np2fx.verifying.comparison import Tolerance, difference
+from np2fx.verifying.conditioning import excuse
+from np2fx.verifying.running import Outcome, run
+
+
+@pytest.mark.parametrize(
+    ("want", "got"),
+    [
+        (np.ones(3, np.float32), torch.ones(3)),
+        (np.float64(2), torch.tensor(2.0, dtype=torch.float64)),
+        (np.array([np.nan, np.inf]), torch.tensor([np.nan, np.inf], dtype=torch.float64)),
+        (np.array([-0.0]), torch.zeros(1, dtype=torch.float64)),
+        (np.float32([1.0]), torch.tensor([1.0 + 1e-6])),
+        ((np.arange(2), None, "a"), (torch.arange(2), None, "a")),
+        ({"x": [np.bool_(True)]}, {"x": [torch.tensor(True)]}),
+        (3, 3),
+        (np.ones(2, np.complex64), torch.ones(2, dtype=torch.complex64)),
+        (np.arange(4, dtype=np.uint16), torch.arange(4).to(torch.uint16)),
+    ],
+)
+def test_same(want: Any, got: Any) -> None:
+    assert difference(want, got) is None
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "message"),
+    [
+        (np.ones(3), torch.ones(3), "dtype float32, NumPy's has float64"),
+        (np.ones(3), torch.ones(1, 3), r"shape \(1, 3\)"),
+        (np.arange(3), torch.tensor([0, 1, 3]), r"result\[2\] is 3, NumPy gives 2 \(1 of 3"),
+        (np.float32([1.0]), torch.tensor([1.001]), "1.001"),
+        (np.array([np.nan]), torch.tensor([1.0], dtype=torch.float64), "nan"),
+        (np.array([np.inf]), torch.tensor([-np.inf], dtype=torch.float64), "inf"),
+        ((1, 2), (1,), "tuple of 2"),
+        ({"x": 1}, {"y": 1}, "dict of 'x'"),
+        ([np.ones(1)], [None], r"result\[0\] is None"),
+        (None, torch.ones(1), "NumPy gives None"),
+        (1, 1.0, "NumPy gives 1"),
+    ],
+)
+def test_different(want: Any, got: Any, message: str) -> None:
+    found = difference(want, got)
+    assert found is not None
+    assert re.search(message, str(found))
+
+
+def test_tolerance_can_be_set() -> None:
+    want, got = np.float32([1.0]), torch.tensor([1.01])
+    assert difference(want, got) is not None
+    assert difference(want, got, Tolerance(rtol=0.1)) is None
+    assert difference(np.arange(2), torch.arange(1, 3), Tolerance(rtol=9.0)) is not None
+
+
+def test_run_copies_and_catches() -> None:
+    def f(x):
+        print("not seen")
+        x[0] = 5
+        return x.astype(np.int32)
+
+    x = np.array([np.nan, 1e19])
+    outcome = run(f, f, {"x": x}, torch_side=False)
+    assert np.isnan(x[0])
+    assert outcome.arguments["x"][0] == 5
+    assert outcome.undefined
+    assert isinstance(run(f, f, {"x": 3}, torch_side=True).error, TypeError)
+
+
+def _excused(f: Any, g: Any, x: np.ndarray[Any, Any]) -> str | None:
+    return excuse(f, {"x": x}, run(f, f, {"x": x}, torch_side=False), run(g, f, {"x": x}, torch_side=True), Tolerance())
+
+
+def test_cancellation_is_excused() -> None:
+    x = np.float32([1e6, 0.1, -1e6, 0.3])
+    assert _excused(lambda x: x[0] + x[1] + x[2] + x[3], lambda x: x[0] + x[2] + x[1] + x[3], x) == "ill_conditioned"
+
+
+def test_a_wrong_formula_is_not_excused() -> None:
+    x = np.float32([1e6, 0.1, -1e6, 0.3])
+    assert _excused(lambda x: x * 2, lambda x: x * 2.001, x) is None
+    assert _excused(np.round, lambda x: torch.floor(x + 0.5), np.array([0.5, 2.5])) is None
+    assert _excused(lambda x: x > 0, lambda x: x >= 0, np.zeros(1)) is None
+
+
+def test_overflow_on_one_side_is_excused() -> None:
+    x = np.float32([3e38])
+    assert _excused(lambda x: np.sqrt(x * x), lambda x: torch.abs(x), x) == "overflow"
+    assert _excused(lambda x: x / np.float32(0), lambda x: x, np.float32([1.0])) is None
+
+
+def test_other_shapes_are_not_excused() -> None:
+    assert excuse(lambda x: x, {}, Outcome(result=np.ones(2)), Outcome(result=torch.ones(3)), Tolerance()) is None

@@ -1,0 +1,53 @@
+"""A NumPy call taken apart: its arguments, and where its result goes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ..rules._table import Rule
+from .special import leaves
+from .storage import owner_of
+
+
+class Call:
+    """The call that NumPy gets: a function, its arguments as the user gave them, and `out` apart."""
+
+    __slots__ = ("args", "extra", "function", "kwargs")
+
+    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, extra: Any) -> None:
+        self.function, self.args, self.kwargs, self.extra = function, tuple(args), kwargs, extra
+
+
+def setitem(a: Any, key: Any, value: Any) -> None:
+    a[key] = value
+
+
+def take_out(rule: Rule, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+    """`out` apart from the other arguments, wherever it stood."""
+    position = _out_position(rule)
+    kwargs = dict(kwargs)
+    out = kwargs.pop("out", None)
+    if position is not None and len(args) > position:
+        out, args = args[position], (*args[:position], None, *args[position + 1 :])
+    return out[0] if isinstance(out, tuple) and len(out) == 1 else out, args, kwargs
+
+
+@functools.cache
+def _out_position(rule: Rule) -> int | None:
+    parameters = list(inspect.signature(rule.body).parameters.values())
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return names.index("out") if "out" in names else None
+
+
+def bound(rule: Rule, args: Any, kwargs: Any) -> dict[str, Any]:
+    return inspect.signature(rule.body).bind(*args, **kwargs).arguments
+
+
+def shares(call: Call, owner: numpy.ndarray[Any, Any]) -> bool:
+    """True where `owner` is the memory of a plain array among the arguments."""
+    return any(type(x) is numpy.ndarray and owner_of(x) is owner for x in leaves((call.args, call.kwargs)))

@@ -1,0 +1,211 @@
+"""What a trace knows of its arrays: their memory, their torch values, and whether they are constants."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import torch
+from torch import fx
+
+from ..rules._arrays import as_tensor
+from .array import TracedNpArray
+from .calls import Call, shares
+from .compare import values_of
+from .errors import TraceError, error
+from .recorder import Recorder
+from .scalar import TracedScalar
+from .storage import Storage, owner_of
+
+_WAY_OUT = {
+    "data-dependent-branch": "use np.where to choose between values, or split the node here",
+    "python-value": "stay with arrays and NumPy scalars, or split the node here",
+    "opaque-call": "make the array with NumPy (np.array, np.asarray), or split the node here",
+}
+
+
+class Memory:
+    """The state of one trace.
+
+    storages  the memory of its arrays, by the id of the owning NumPy array
+    made      its traced arrays and scalars, weakly, by id
+    paused    True while NumPy, a rule or the tracer itself runs: what they call is not traced
+    failure   the first TraceError, which the traced function may have caught
+    caught    where NumPy raised inside the trace, if it did: (place, error)"""
+
+    def __init__(self) -> None:
+        self.graph = fx.Graph()
+        self.root = torch.nn.Module()
+        self.recorder = Recorder(self.graph, self.root, self)
+        self.storages: dict[int, Storage] = {}
+        self.made: dict[int, weakref.ref[Any]] = {}
+        self.paused = False
+        self.failure: TraceError | None = None
+        self.caught: tuple[tuple[str, int], BaseException] | None = None
+        self.floating: tuple[Any, int, Any] | None = None
+
+    def check_own(self, x: Any) -> None:
+        """Raise TraceError for what this trace did not make."""
+        if x._value is None:
+            self.fail("opaque-call", "an array came back from code that the tracer cannot see", "split the node around that call")
+        if id(x) not in self.made:
+            self.fail("side-effect", "an array was kept from an earlier trace, by a global, an attribute or a cache",
+                      "return what the next call needs, and pass it in")  # fmt: skip
+
+    def note_array(self, value: Any, storage: Storage, tensor: Any) -> TracedNpArray:
+        """A traced array of this trace."""
+        return self.note(TracedNpArray.make(value, storage, tensor))
+
+    def note(self, x: Any) -> Any:
+        """Remember that this trace made `x`."""
+        self.made[id(x)] = weakref.ref(x)
+        return x
+
+    def is_constant(self, x: Any) -> bool:
+        """True for arrays that do not depend on the inputs, and for whatever is not traced."""
+        if type(x) is TracedNpArray:
+            return x._storage is not None and x._storage.value is None and x._tensor is None
+        return type(x) is not TracedScalar
+
+    def tensor(self, x: Any) -> torch.Tensor:
+        """The present torch value of a traced array or scalar, or of a constant."""
+        if type(x) is TracedScalar:
+            return x._tensor
+        if type(x) is not TracedNpArray:
+            return x if isinstance(x, torch.Tensor) else as_tensor(x)
+        storage = x._storage
+        source = storage
+        while source.base is not None:
+            if source.base[0]._storage.version != source.base[1]:
+                self.fail(
+                    "aliasing", "a view at a computed position is read after its array was written to", "copy the view when it is made"
+                )
+            source = source.base[0]._storage
+        if x._tensor is None or x._version != storage.version:
+            x._tensor, x._version = storage.read(x._value), storage.version
+        return x._tensor
+
+    def array(self, real: numpy.ndarray[Any, Any], tensor: torch.Tensor) -> TracedNpArray:
+        """A traced array; a view where the NumPy array is one."""
+        owner = owner_of(real)
+        storage = self.storages.get(id(owner))
+        if storage is None:
+            real = real if owner is real else real.copy(order="K")
+            return self.note_array(real, self.new_storage(real, tensor, "fresh"), tensor)
+        if self.floating is None:
+            storage.materialise()
+            return self.note_array(real, storage, tensor)
+        floating = Storage(real, tensor, "fresh")
+        floating.base = self.floating
+        return self.note_array(real, floating, tensor)
+
+    def adopt(self, tensor: torch.Tensor) -> Any:
+        """A recorded tensor (0-d: a scalar) as a traced array with a copy of its value."""
+        with self.inside():
+            real = values_of(tensor).copy()
+            return self.array(real, tensor) if real.ndim else self.note(TracedScalar(real[()], tensor))
+
+    def constant(self, real: Any, call: Call | None = None) -> Any:
+        """Arrays that do not depend on the inputs, as traced arrays, so that writes into them are seen."""
+        if isinstance(real, (tuple, list)) and any(isinstance(r, (numpy.ndarray, tuple, list)) for r in real):
+            parts = [self.constant(r, call) for r in real]
+            return type(real)(*parts) if hasattr(real, "_fields") else type(real)(parts)
+        if type(real) is not numpy.ndarray:
+            return real
+        owner = owner_of(real)
+        storage = self.storages.get(id(owner))
+        if storage is None:
+            storage = self.new_storage(owner, None, "outside" if call is not None and shares(call, owner) else "fresh")
+        return self.note_array(real, storage, None)
+
+    def outside(self, real: numpy.ndarray[Any, Any]) -> TracedNpArray:
+        """An array from before the trace, as a constant that must not be written to."""
+        owner = owner_of(real)
+        storage = self.storages.get(id(owner)) or self.new_storage(owner, None, "outside")
+        return self.note_array(real, storage, None)
+
+    def new_storage(self, owner: numpy.ndarray[Any, Any], value: Any, origin: str) -> Storage:
+        """The storage of memory that was not known before."""
+        storage = self.storages[id(owner)] = Storage(owner, value, origin)
+        return storage
+
+    # torch's side (see Recorder.bridge)
+
+    def arguments(self, args: Any, kwargs: Any) -> Any:
+        """The arguments of a torch call of user code, with tensors for traced arrays."""
+        with self.inside():
+            return self._to_torch(tuple(args)), {k: self._to_torch(v) for k, v in kwargs.items()}
+
+    def _to_torch(self, x: Any) -> Any:
+        if type(x) is TracedNpArray:
+            return self.to_torch(x)
+        if type(x) is TracedScalar:
+            return x._tensor
+        if type(x) in (list, tuple):
+            return type(x)(map(self._to_torch, x))
+        return x
+
+    def to_torch(self, x: Any) -> Any:
+        """`torch.from_numpy`: the tensor shares the array's memory, so neither may be written to from now on."""
+        if type(x) is not TracedNpArray:
+            return x
+        with self.inside():
+            x._storage.lent = True
+            if self.is_constant(x):
+                return torch.from_numpy(x._value)
+            tensor = self.tensor(x)
+            self.recorder.shared.add(tensor.untyped_storage().data_ptr())
+            return tensor
+
+    def to_numpy(self, tensor: torch.Tensor) -> Any:
+        """`Tensor.numpy()` of a recorded tensor."""
+        with self.inside():
+            real = values_of(tensor).copy()
+            made = self.array(real, tensor)
+            made._storage.lent = True
+            self.recorder.shared.add(tensor.untyped_storage().data_ptr())
+            return made
+
+    # Leaving, failing
+
+    def leave(self, x: Any, name: str, what: str) -> Any:
+        """NumPy's value of a constant. For anything else a TraceError: a value cannot leave the graph."""
+        if type(x) is TracedNpArray and x._value is not None and self.is_constant(x):
+            return x._value
+        with self.inside():
+            kind = f"{x._value.dtype} scalar" if type(x) is TracedScalar else f"{numpy.ndarray.dtype.__get__(x)} array"  # type: ignore[attr-defined]
+            messages = {
+                "data-dependent-branch": f"a branch ({what}) hangs on a {kind} that is only known when the graph runs",
+                "python-value": f"a {kind} of the graph becomes a Python value ({what})",
+                "opaque-call": f"a {kind} of the graph goes into {what}",
+            }
+            return self.fail(name, messages[name], _WAY_OUT[name])
+
+    def fixed(self, x: TracedNpArray, name: str) -> Any:
+        """An attribute that tells of memory: only a constant has it."""
+        if self.is_constant(x) or (name in ("base", "flags", "strides") and x._value is not None):
+            return getattr(x._value, name)
+        with self.inside():
+            return self.fail(
+                "opaque-call", f".{name} hands out the memory of an array of the graph", "stay with NumPy functions, or split the node"
+            )
+
+    def fail(self, name: str, message: str, hint: str = "", cause: BaseException | None = None) -> Any:
+        """Raise TraceError at the user's line."""
+        raise error(name, message, hint) from cause
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """The tracer is at work: NumPy is itself meanwhile. The first TraceError is remembered, also if the traced function catches it."""
+        paused, self.paused = self.paused, True
+        try:
+            yield
+        except TraceError as failure:
+            if self.failure is None:
+                self.failure = failure
+            raise
+        finally:
+            self.paused = paused
