@@ -172,30 +172,45 @@ class Ufunc:
 
     def at_value(self, a: torch.Tensor, indices: Any, b: Any = None) -> torch.Tensor:
         """The pure part of `at`: the new value of `a`."""
-        from .indexing import flat_positions
+        from .indexing import assigned, flat_positions
 
         positions = flat_positions(a, indices)
-        flat = a.reshape(-1)
-        where = positions.reshape(-1)
-        if self.nin == 1:
-            if self.__name__ not in ("negative", "logical_not", "invert", "square", "reciprocal"):
-                return flat.scatter(0, where, cast(self.compute(flat[where]), a.dtype)).reshape(a.shape)
-            parts = list(torch.unbind(where, 0))
-            values: list[Any] = [None] * len(parts)
-        else:
-            spread = torch.broadcast_to(as_tensor(b), positions.shape).reshape(-1)
-            loop = resolve(self.numpy, (a.dtype, dtype_of(b) if is_weak(b) else spread.dtype), None, "same_kind")
-            if not numpy.can_cast(to_numpy(loop[-1]), to_numpy(a.dtype), "same_kind"):
-                raise TypeError(f"Cannot cast ufunc {self.__name__!r} output from {to_numpy(loop[-1])} to {to_numpy(a.dtype)}")
+        flat, where = a.reshape(-1), positions.reshape(-1)
+        values: list[Any] = [None] * where.numel()
+        if self.nin == 2:
+            operand = as_tensor(b)  # `at` takes Python numbers for arrays: they are not weak
+            if self.__name__ in _EXACT_NARROW and _fits(b, a.dtype):
+                operand = cast(operand, a.dtype)
+            spread = torch.broadcast_to(operand, positions.shape).reshape(-1)
+            loop = resolve(self.numpy, (a.dtype, spread.dtype))
+            spread = cast(spread, loop[1])
             if self.__name__ in ("add", "subtract") and a.dtype == loop[-1] and a.dtype != torch.bool:
-                spread = cast(spread, a.dtype)
-                return flat.index_add(0, where, spread, alpha=1 if self.__name__ == "add" else -1).reshape(a.shape)
-            parts = list(torch.unbind(where, 0))
-            values = list(torch.unbind(spread, 0))
-        for i, v in zip(parts, values, strict=True):
-            new = self.compute(torch.take(flat, i)) if v is None else self.compute(torch.take(flat, i), v)
-            flat = flat.scatter(0, i.reshape(1), cast(new, a.dtype).reshape(1))
+                added = widen(flat).index_add(0, where, widen(spread), alpha=1 if self.__name__ == "add" else -1)
+                return cast(added, a.dtype).reshape(a.shape)
+            values = list(torch.unbind(spread))
+        if _holds_mask(indices) and torch.overrides._get_current_function_mode_stack():
+            raise Refused("how many elements a mask selects decides what the graph looks like", "use numpy.where", "data-dependent-shape")
+        for i, v in zip(torch.unbind(where), values, strict=True):  # one after the other: an index given twice counts twice
+            old = flat[i.reshape(1)].reshape(())
+            new = self.compute(old) if v is None else self.compute(old, v)
+            flat = assigned(flat, i, cast(new, a.dtype))
         return flat.reshape(a.shape)
+
+
+_EXACT_NARROW = ("add", "subtract", "multiply", "maximum", "minimum")
+"""Computed in a wider dtype and cast back, these give what they give in the narrow one."""
+
+
+def _fits(number: Any, dtype: torch.dtype) -> bool:
+    """True for a Python number that the (numeric) dtype holds exactly."""
+    if not is_weak(number) or dtype in (torch.bool, torch.uint64):
+        return False
+    with numpy.errstate(all="ignore"):
+        return bool(numpy.asarray(number).astype(to_numpy(dtype)) == number)
+
+
+def _holds_mask(indices: Any) -> bool:
+    return any(isinstance(i, torch.Tensor) and i.dtype == torch.bool for i in (indices if isinstance(indices, tuple) else (indices,)))
 
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}

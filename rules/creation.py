@@ -58,9 +58,9 @@ def _new_shape(shape):
 @rule("numpy.zeros", kind="creation", examples=("np.zeros((2, 3))", "np.zeros(4, dtype=np.float32)", "np.zeros(a.shape, a.dtype)"))
 @numpys_errors
 def zeros(shape, dtype=None, order="C", *, device=None, like=None):
-    if not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None and dtype is None:
+    if not isinstance(shape, torch.Tensor) and shape != () and order == "C" and device is None and dtype is None:
         return torch.zeros(shape, dtype=torch.float64)
-    if not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None:
+    if not isinstance(shape, torch.Tensor) and shape != () and order == "C" and device is None:
         return torch.zeros(shape, dtype=to_torch(dtype))
     check_device(device)
     return zero_d_array(ordered(torch.zeros(_new_shape(shape), dtype=to_torch(dtype)), order))
@@ -69,9 +69,9 @@ def zeros(shape, dtype=None, order="C", *, device=None, like=None):
 @rule("numpy.ones", kind="creation", examples=("np.ones((2, 3))", "np.ones(4, dtype='f4')", "np.ones(a.shape, a.dtype)"))
 @numpys_errors
 def ones(shape, dtype=None, order="C", *, device=None, like=None):
-    if not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None and dtype is None:
+    if not isinstance(shape, torch.Tensor) and shape != () and order == "C" and device is None and dtype is None:
         return torch.ones(shape, dtype=torch.float64)
-    if not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None:
+    if not isinstance(shape, torch.Tensor) and shape != () and order == "C" and device is None:
         return torch.ones(shape, dtype=to_torch(dtype))
     check_device(device)
     return zero_d_array(ordered(torch.ones(_new_shape(shape), dtype=to_torch(dtype)), order))

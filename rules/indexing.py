@@ -433,7 +433,8 @@ def _cells(whole: torch.Tensor, rest: int) -> torch.Tensor:
     """One element for each position of the indexed axes (where there are elements at all)."""
     if rest == 0:
         return whole
-    return whole[(..., *(0,) * rest)] if whole.numel() else torch.zeros(whole.shape[:-rest], device=whole.device)
+    first: Any = (..., *(0,) * rest)
+    return whole[first] if whole.numel() else torch.zeros(whole.shape[:-rest], device=whole.device)
 
 
 def _numbers(x: torch.Tensor) -> torch.Tensor:

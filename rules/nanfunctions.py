@@ -241,12 +241,15 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     kind="reduction",
     examples=(
         "np.nanquantile(f, 0.3)",
-        "np.nanquantile(f, [0.0, 0.5], axis=-1)",
+        "np.nanquantile(f.astype(np.float64), [0.0, 0.5], axis=-1)",
         "np.nanquantile(f, 0.5, axis=0, keepdims=True, method='hazen')",
     ),
 )
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """The quantiles of what is not NaN; NaN where nothing is left."""
+    """The quantiles of what is not NaN; NaN where nothing is left.
+
+    With a `q` that is no Python number, a float32 array gives float64. NumPy gives float32 if there is only NaN in the first
+    slice: a dtype that depends on values, which no graph can have."""
     return _nan_quantiles(
         *ready(a, q, 1, "Quantiles must be in the range [0, 1]"), axis, method, keepdims, weights, type(q) in (int, float)
     )
@@ -255,7 +258,11 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
 @rule(
     "numpy.nanpercentile",
     kind="reduction",
-    examples=("np.nanpercentile(f, 30)", "np.nanpercentile(f, [0, 50], axis=-1)", "np.nanpercentile(f, 50, axis=0, keepdims=True)"),
+    examples=(
+        "np.nanpercentile(f, 30)",
+        "np.nanpercentile(f.astype(np.float64), [0, 50], axis=-1)",
+        "np.nanpercentile(f, 50, axis=0, keepdims=True)",
+    ),
 )
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """`nanquantile` with `q` in percent."""

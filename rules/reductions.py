@@ -444,9 +444,10 @@ def _extremum(choose, a, axis, keepdims, initial, where):
         return restored(start.expand(flat.shape[:-1]), axes, keepdims)
     if a.is_complex():
         found = torch.squeeze(torch.gather(flat, -1, torch.unsqueeze(complex_position(flat, choose is maximum), -1)), -1)
-    else:
-        found = unsorted_bits((torch.amax if choose is maximum else torch.amin)(sortable_bits(flat), dim=-1), a.dtype)
-    return restored(found if start is None else choose(found, start), axes, keepdims)
+        return restored(found if start is None else choose(found, start), axes, keepdims)
+    reduce, pair = (torch.amax, torch.maximum) if choose is maximum else (torch.amin, torch.minimum)
+    found = reduce(sortable_bits(flat), dim=-1)
+    return restored(unsorted_bits(found if start is None else pair(found, sortable_bits(start)), a.dtype), axes, keepdims)
 
 
 def sortable_bits(a):

@@ -39,12 +39,13 @@ def numpys_errors(body):
     """For a body that is a plain torch call: what comes in and goes wrong differently in torch.
 
     Sizes and axes in NumPy arrays become tuples of ints; torch's errors become NumPy's AxisError and ValueError."""
-    data = 0 if next(iter(inspect.signature(body).parameters)) == "shape" else 1  # the first parameter is an array or arrays
+    first = next(iter(inspect.signature(body).parameters))
+    data = 0 if first == "shape" else 1  # otherwise the first parameter is an array or arrays
 
     @functools.wraps(body)
     def checked(*args, **kwargs):
         try:
-            return body(*args[:data], *map(_plain, args[data:]), **{name: _plain(value) for name, value in kwargs.items()})
+            return body(*args[:data], *map(_plain, args[data:]), **{k: x if data and k == first else _plain(x) for k, x in kwargs.items()})
         except IndexError as e:
             if isinstance(e, numpy.exceptions.AxisError) or "Dimension out of range" not in str(e):
                 raise

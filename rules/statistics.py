@@ -135,7 +135,8 @@ def midpoint(low, high):
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """The quantiles `q` (in [0, 1]) of the elements along `axis`, by any of NumPy's methods; the axes of `q` come first.
 
-    A Python number `q` is weak: float32 stays float32. NaN where there is one. `a` is never written to."""
+    A Python number `q` is weak: float32 stays float32. With a NumPy scalar `q` it becomes float64 (in NumPy only without NaN: a
+    dtype that depends on values, which no graph can have). NaN where there is one. `a` is never written to."""
     a, fractions = ready(a, q, 1, "Quantiles must be in the range [0, 1]")
     return quantiles(a, fractions, axis, method, keepdims, weights, type(q) in (int, float))
 

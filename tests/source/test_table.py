@@ -26,7 +26,7 @@ def test_same_contents_as_the_imported_table():
         rule = rules[name]
         assert found.names == rule.names and found.kind == rule.kind, name
         assert (found.writes, found.view, found.examples) == (rule.writes, rule.view, tuple(rule.examples)), name
-        if not found.is_ufunc:
+        if not found.is_ufunc and callable(rule.body):
             assert [p.name for p in found.parameters] == list(inspect.signature(rule.body).parameters), name
     for name, found in table.refusals.items():
         refusal = refusals[name]

@@ -22,7 +22,7 @@ from .findings import Finding
 from .kinds import KINDS
 
 TARGETS = ("any", "np2fx", "leapp")
-NODE_DECORATORS = ("np2fx.node", "np2fx.annotate.method", "leapp.annotate.method")
+NODE_DECORATORS = ("np2fx.node", "np2fx.pipeline.node.node", "np2fx.annotate.method", "leapp.annotate.method")
 
 
 class ConfigError(Exception):

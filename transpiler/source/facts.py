@@ -507,6 +507,8 @@ class Inference:
             return _element(owner)
         if owner.kind == "array" and owner.rank is not None:
             return indexed(owner, e.slice, self.facts)
+        if owner.is_tensor:
+            return Fact("tensor", owner.dtype)
         return OTHER if owner.kind == "text" else owner if owner.kind in ("torch", "either") else UNKNOWN
 
     def visit_Slice(self, e: ast.Slice) -> Fact:
@@ -548,9 +550,9 @@ def indexed(owner: Fact, key: ast.expr, facts: dict[ast.AST, Fact]) -> Fact:
             advanced.append(fact)
             taken += fact.rank if fact.dtype == "bool" else 1
         else:
-            return UNKNOWN
+            return Fact("tensor", owner.dtype)
     if taken > owner.rank:
-        return UNKNOWN
+        return Fact("tensor", owner.dtype)
     if len(advanced) > 1 or (advanced and removed):
         return Fact("tensor", owner.dtype, fresh=True)
     if advanced:

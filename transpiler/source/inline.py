@@ -59,7 +59,7 @@ def _bind(r: Rewriter, rule: Any, args: list[ast.expr], keywords: list[ast.keywo
         raise _Undecided
     given = {p.name: a for p, a in zip(positional, args)}
     for k in keywords:
-        if k.arg in given or k.arg not in {p.name for p in rule.parameters}:
+        if k.arg in given or k.arg not in {p.name for p in rule.parameters if p.kind != "positional-only"}:
             raise _Undecided
         given[k.arg] = k.value
     for p in rule.parameters:
@@ -350,6 +350,8 @@ class _Follower:
                     return fact.dtype.startswith("float")
         if isinstance(e.func, ast.Name) and e.func.id == "isinstance" and len(e.args) == 2 and isinstance(e.args[0], ast.Name) and e.args[0].id in self.env:
             return self.is_instance(self.env[e.args[0].id].fact, ast.unparse(e.args[1]))
+        if isinstance(e.func, ast.Name) and e.func.id == "alike" and len(e.args) == 1:
+            return self.alike(self.value(e.args[0]).fact)
         helper = self.helper(e)
         if helper is not None:
             return helper
@@ -358,6 +360,12 @@ class _Follower:
             if any(f.is_tensor and f.dtype in FLOATS for f in facts):
                 return False
         raise _Undecided
+
+    def alike(self, fact: Fact) -> bool:
+        """A list of tensors of one dtype and one rank above 0 (`rules.joining.alike`)."""
+        if fact.kind != "sequence" or not fact.items or any(not i.is_tensor or i.dtype is None or i.rank is None for i in fact.items):
+            raise _Undecided
+        return len({(i.dtype, i.rank) for i in fact.items}) == 1 and bool(fact.items[0].rank)
 
     def helper(self, e: ast.Call) -> bool | None:
         """A predicate of the rule's own file, followed in the same way."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from .functions import COMPILED, Functions
 from .targets import words
-from .values import NUMBER, UNKNOWN, Value, element_of, join_all, operated
+from .values import NUMBER, UNKNOWN, Value, array, element_of, join_all, operated
 from .values import sequence as sequence_of
 
 _PURE = words("functools itertools operator copy collections typing dataclasses contextlib enum abc types numbers string re json")
@@ -82,6 +82,11 @@ class Outside(Functions):
         top = name.split(".")[0]
         every = [*args, *keywords.values()]
         traced = any(v.traced for v in every)
+        if top in ("np2fx", "leapp") and name.endswith(".input_tensors"):
+            given = e.args[1] if len(e.args) > 1 else None
+            count = len(given.values) if isinstance(given, ast.Dict) else 1
+            arrays = [array(True, memory=[f"argument {n}"]) for n in range(count)]
+            return arrays[0] if count == 1 else sequence_of(arrays)
         if top in ("math", "cmath"):
             if any(v.is_data for v in every):
                 self.say("python-value", e, f"{name} makes a Python number of an array value", f"use np.{name.rpartition('.')[2]}")

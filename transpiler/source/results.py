@@ -138,9 +138,65 @@ def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference
         return array(dtype, args[0].rank, fresh=True) if args[0].kind == "array" else Fact("tensor", dtype, fresh=True)
     if name == "numpy.ndarray.copy" or (name == "numpy.copy" and args and args[0].kind == "array"):
         return Fact(args[0].kind, args[0].dtype, args[0].rank, fresh=True)
-    if short in ("clip", "where") and "out" not in keywords:
+    if "out" in keywords:
+        return UNKNOWN
+    if short in ("clip", "where"):
         return _chosen(short, args, keywords)
+    if short in _KEEP_DTYPE and args and not keywords & {"dtype", "shape"}:
+        return _kept(short, args, call)
+    if short in _CREATE and name.count(".") == 1:
+        dtype = _dtype_argument(call, inference, _CREATE[short]) if _gives_dtype(call, _CREATE[short]) else "float64" if short not in ("full", "arange") else None
+        if short == "linspace" and any(a.kind != "number" for a in args[:2]):
+            return Fact("tensor", fresh=True)
+        return _created(short, call, dtype)
+    if name == "numpy.linalg.norm" and args and args[0].is_tensor and not keywords - {"ord", "axis", "keepdims"}:
+        whole = len(args) == 1 and not keywords
+        return result(args[0].dtype if args[0].dtype in FLOATS else None, 0) if whole else Fact("tensor", args[0].dtype if args[0].dtype in FLOATS else None, fresh=True)
     return UNKNOWN
+
+
+_KEEP_DTYPE = frozenset((
+    "reshape", "ravel", "flatten", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d", "sort", "flip",
+    "fliplr", "flipud", "roll", "rot90", "tile", "repeat", "concatenate", "stack", "vstack", "hstack", "column_stack", "take", "broadcast_to", "zeros_like",
+    "ones_like", "copy", "ascontiguousarray", "diagonal", "tril", "triu", "pad",
+))  # fmt: skip
+"""Functions whose result has the dtype of what they are given (of all of it, for a list)."""
+
+_CREATE = {"zeros": 1, "ones": 1, "full": 2, "eye": 3, "identity": 1, "linspace": 5, "arange": 3}
+"""Functions that make an array of nothing, and the position of their dtype argument."""
+
+
+def _kept(short: str, args: list[Fact], call: ast.Call) -> Fact:
+    first = args[0]
+    alone = len(args) == 1 and not call.keywords
+    if first.kind == "sequence":
+        parts = first.items if first.items else (first.element,) if first.element is not None else ()
+        dtypes = {p.dtype for p in parts if p.is_tensor}
+        if len(dtypes) != 1 or not all(p.is_tensor for p in parts):
+            return Fact("tensor", fresh=True)
+        ranks = {p.rank for p in parts} if alone else {None}
+        rank = ranks.pop() if len(ranks) == 1 else None
+        rank = rank if short == "concatenate" else rank + 1 if short == "stack" and rank is not None else None
+        return array(dtypes.pop(), rank, fresh=True)
+    if not first.is_tensor or (not alone and (short.startswith("atleast") or short.endswith("_like") or short == "ascontiguousarray")):
+        return UNKNOWN
+    if short in ("sort", "roll", "flip", "zeros_like", "ones_like", "copy") and first.kind == "array" and alone:
+        return array(first.dtype, first.rank if first.rank else None, fresh=short != "flip")
+    return Fact("tensor", first.dtype)
+
+
+def _gives_dtype(call: ast.Call, position: int) -> bool:
+    return len(call.args) > position or any(k.arg == "dtype" for k in call.keywords)
+
+
+def _created(short: str, call: ast.Call, dtype: str | None) -> Fact:
+    shape = call.args[0] if call.args else None
+    rank = {"eye": 2, "identity": 2, "linspace": None, "arange": 1}.get(short)
+    if short in ("zeros", "ones", "full") and isinstance(shape, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in shape.elts):
+        rank = len(shape.elts)
+    elif short in ("zeros", "ones", "full") and isinstance(shape, ast.Constant):
+        rank = 1
+    return array(dtype, rank, fresh=True)
 
 
 def _dtype_argument(call: ast.Call, inference: Inference, position: int) -> str | None:

@@ -305,9 +305,14 @@ class Rewriter:
         a, b = self.fact(e.left), self.fact(e.right)
         if "either" in (a.kind, b.kind) or ("torch" in (a.kind, b.kind) and (a.is_tensor or b.is_tensor)):
             return self.either(OPERATORS[type(e.op)], e.left, e.right)
-        if not (a.may_be_tensor or b.may_be_tensor) or "torch" in (a.kind, b.kind):
+        formats = isinstance(e.op, ast.Mod) and a.kind == "text" and b.kind not in ("number", "text")
+        if not (a.may_be_tensor or b.may_be_tensor or formats) or "torch" in (a.kind, b.kind):
             return None
-        if (isinstance(e.op, ast.Mod) and a.kind == "text") or "text" in (a.kind, b.kind):
+        if isinstance(e.op, ast.Mod) and a.kind == "text":
+            start, end = self.source.span(e)
+            r0, r1 = self.source.span(e.right)
+            return splice(self.source, start, end, [p for p in self._parts(e, start, end) if p[0] < r0] + [(r0, r1, self.ops("python", self.text(e.right)))])
+        if "text" in (a.kind, b.kind):
             return None
         ufunc = OPERATORS[type(e.op)]
         if not self.exact and plain.operator(ufunc, (a, b), (e.left, e.right)):

@@ -167,6 +167,10 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
             r.refuse("opaque-call", f, f"`{r.source.of(f.value)}` may be an array or a torch tensor, and `.{f.attr}` is not the same for both",
                      "say which: torch.as_tensor(...) or .numpy()")  # fmt: skip
         return None
+    if owner.kind == "text" and f.attr in ("format", "join"):
+        start, end = r.source.span(e)
+        wrapped = [(*r.source.span(a), r.ops("python", r.text(a))) for a in _arguments(e) if r.fact(a).kind not in ("number", "text") and not isinstance(a, ast.Starred)]
+        return splice(r.source, start, end, wrapped)
     if not owner.may_be_tensor:
         return None if owner.kind in ("text", "number", "none", "sequence") else _called_method(r, e, f)
     if owner.is_tensor:

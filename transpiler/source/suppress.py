@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from .findings import Finding
 
 _COMMENT = re.compile(
-    r"#\s*(?:np2fx:\s*ignore(?P<named>\[[^\]]*\])?|(?P<noqa>noqa)(?P<codes>\s*:\s*[A-Za-z0-9\-]+(?:[,\s]+[A-Z]+[0-9]+)*)?)", re.I
+    r"#\s*(?:np2fx:\s*ignore\b(?P<named>\[[^\]]*\])?|(?P<noqa>noqa)(?P<codes>\s*:\s*[A-Za-z0-9\-]+(?:[,\s]+[A-Z]+[0-9]+)*)?)", re.I
 )
 
 

@@ -160,8 +160,9 @@ def _read(module: str, file: str) -> Iterator[dict[str, Any]]:
             if value is not _UNKNOWN:
                 names[statement.targets[0].id] = value
         if isinstance(statement, ast.FunctionDef):
-            kinds = [_registered_kind(n) for n in ast.walk(statement) if isinstance(n, ast.Call)]
-            registrars.update({statement.name: (k, statement.lineno) for k in kinds if k})
+            kind = next(filter(None, (_registered_kind(n) for n in ast.walk(statement) if isinstance(n, ast.Call))), "")
+            if kind:
+                registrars[statement.name] = (kind, statement.lineno)
         elif (
             isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call) and getattr(call.func, "id", "") in registrars
         ):
@@ -172,12 +173,12 @@ def _read(module: str, file: str) -> Iterator[dict[str, Any]]:
 
 
 def _registered_kind(call: ast.Call) -> str:
-    """The kind in `register(Rule(names, body, call, "kind"))`, which a file may wrap in a function of its own for objects such as `numpy.r_`."""
+    """The kind in `register(Rule(names, body, call, "kind"))`, which a file may wrap in a function for objects such as `numpy.r_`."""
     inner = call.args[0] if call.args else None
     if getattr(call.func, "id", "") != "register" or not (isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "Rule"):
         return ""
     kind = inner.args[3] if len(inner.args) > 3 else next((k.value for k in inner.keywords if k.arg == "kind"), None)
-    return kind.value if isinstance(kind, ast.Constant) else ""
+    return str(kind.value) if isinstance(kind, ast.Constant) else ""
 
 
 def _registered_entry(call: ast.Call, kind: str, line: int, names: dict[str, Any], module: str, file: str) -> dict[str, Any]:

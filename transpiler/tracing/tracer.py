@@ -155,8 +155,13 @@ class Tracer(Arguments):
         if targets:
             self._write(targets, tensors)
             return None if result is None else same if same is not None else target
+        if same is not None:
+            return same
         self.floating = self._floating(known, traced, real)
-        return same if same is not None else self._wrap(result, tensors, known)
+        try:
+            return self._wrap(result, tensors, known)
+        finally:
+            self.floating = None
 
     def _tensors(self, known: Known, rule: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """What the rule makes of torch's side of the arguments."""

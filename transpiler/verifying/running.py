@@ -35,11 +35,12 @@ class Outcome:
 def run(call: Callable[..., Any], signature_of: Callable[..., Any], arguments: Mapping[str, Any], torch_side: bool) -> Outcome:
     """`call` on copies of `arguments` (by parameter name of `signature_of`); as tensors for the torch side.
 
-    What the call prints is dropped: a node is called hundreds of times here."""
+    What the call prints is dropped, on stderr too (a graph that raises prints where): a node is called hundreds of times here."""
     copied: Mapping[str, Any] = copied_as_tensors(arguments) if torch_side else copy.deepcopy(dict(arguments))
     args, kwargs = call_with(signature_of, copied)
     outcome = Outcome(arguments=copied)
-    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
+    nowhere = io.StringIO()
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         warnings.simplefilter("always")
         try:
             outcome.result = call(*args, **kwargs)

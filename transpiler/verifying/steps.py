@@ -110,7 +110,8 @@ class Verification:
         from ..tracing import trace
 
         args, kwargs = call_with(self.fn, copy.deepcopy(dict(sample)))
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        nowhere = io.StringIO()
+        with warnings.catch_warnings(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             warnings.simplefilter("ignore")
             try:
                 return trace(self.fn, *args, **kwargs), None

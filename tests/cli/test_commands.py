@@ -1,0 +1,246 @@
+"""The command line: exit codes, output formats, options, and that no traceback reaches a user."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import np2fx.source.check
+import np2fx.source.rewrite
+import pytest
+from np2fx.cli import COMMANDS, main
+
+HEAD = "import numpy as np\nimport np2fx\n\n\n@np2fx.node\ndef f(x):\n"
+BAD = HEAD + "    return np.flip(x) + np.random.rand(3)\n"
+WARNS = HEAD + "    print(x)\n    return x\n"
+GOOD = HEAD + "    return np.sin(x)\n"
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("NO_COLOR", "FORCE_COLOR", "NP2FX_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "bad.py").write_text(BAD)
+    (tmp_path / "warns.py").write_text(WARNS)
+    (tmp_path / "good.py").write_text(GOOD)
+    (tmp_path / "plain.py").write_text("import numpy as np\n\n\ndef f(x):\n    return np.random.rand(3)\n")
+    return tmp_path
+
+
+def run(capsys, *argv):
+    code = main(argv)
+    out = capsys.readouterr()
+    assert "Traceback" not in out.err
+    return code, out.out, out.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (["check", "good.py"], 0),
+        (["check", "bad.py"], 1),
+        (["check", "bad.py", "--exit-zero"], 0),
+        (["check", "."], 1),
+        (["check"], 1),
+        (["check", "warns.py"], 0),
+        (["check", "warns.py", "--strict"], 1),
+        (["check", "plain.py"], 0),
+        (["check", "plain.py", "--all-functions"], 1),
+        (["check", "bad.py", "--ignore", "NX1"], 0),
+        (["check", "bad.py", "--select", "NX2,python-value"], 0),
+        (["check", "bad.py", "--exclude", "bad.py"], 0),
+        (["check", "missing.py"], 2),
+        (["check", "bad.py", "--select", "nonsense"], 2),
+        (["check", "bad.py", "--target", "jax"], 2),
+        (["check", "bad.py", "--colour"], 2),
+        (["check", "bad.py", "--config", "missing.toml"], 2),
+        (["explain", "NX201"], 0),
+        (["explain"], 0),
+        (["explain", "np.sin"], 0),
+        (["explain", "nothing-of-the-kind"], 2),
+        (["rules"], 0),
+        (["nonsense"], 2),
+        ([], 2),
+        (["--help"], 0),
+        (["--version"], 0),
+        *((([name, "--help"], 0)) for name in COMMANDS),
+    ],
+    ids=lambda v: " ".join(v) if isinstance(v, list) else str(v),
+)
+def test_exit_code(repo, capsys, argv, code):
+    assert run(capsys, *argv)[0] == code
+
+
+def test_text(repo, capsys):
+    _, out, _ = run(capsys, "check", "bad.py")
+    assert out.startswith("bad.py:7:25: NX103 [random] ")
+    assert "\n 7 |     return np.flip(x) + np.random.rand(3)\n   |                         ^^^^^^^^^^^^^^^^^\n  help: " in out
+    assert out.endswith("Found 1 error: 1 node in 1 file\n") and "\033" not in out
+
+
+def test_colours(repo, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\033[31m" in run(capsys, "check", "bad.py")[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\033" not in run(capsys, "check", "bad.py")[1]
+
+
+def test_tabs_keep_the_marks_in_place(repo, capsys):
+    (repo / "tabs.py").write_text("import numpy as np\nimport np2fx\n@np2fx.node\ndef f(x):\n\treturn x[::-1]\n")
+    _, out, _ = run(capsys, "check", "tabs.py")
+    line, marks = re.findall(r"\| (.*)", out)
+    assert marks.index("^") == line.index("x[::-1]") and marks.count("^") == len("x[::-1]")
+
+
+def test_json(repo, capsys):
+    code, out, _ = run(capsys, "check", ".", "--output-format", "json")
+    found = json.loads(out)
+    assert code == 1 and [(f["code"], f["filename"], f["severity"]) for f in found] == [
+        ("NX103", "bad.py", "error"),
+        ("NX104", "warns.py", "warning"),
+    ]
+    assert found[0]["location"] == {"row": 7, "column": 25} and found[0]["end_location"] == {"row": 7, "column": 42}
+    assert json.loads(run(capsys, "check", "good.py", "--output-format", "json")[1]) == []
+
+
+def test_github(repo, capsys):
+    _, out, _ = run(capsys, "check", "bad.py", "--output-format", "github")
+    assert re.fullmatch(r"::error title=np2fx NX103 \[random\],file=bad.py,line=7,col=25,endLine=7,endColumn=42::bad.py:7:25: .*\n", out)
+
+
+def test_statistics(repo, capsys):
+    code, out, _ = run(capsys, "check", ".", "--statistics")
+    assert code == 1 and re.findall(r"(\d+)  (NX\d+)  \[.\] (\S+)", out) == [("1", "NX103", "random"), ("1", "NX104", "side-effect")]
+    assert json.loads(run(capsys, "check", ".", "--statistics", "--output-format", "json")[1])[0]["count"] == 1
+
+
+def test_a_folder_without_nodes_is_told_how_to_mark_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plain.py").write_text("import numpy as np\n")
+    code, out, _ = run(capsys, "check", ".")
+    assert code == 0 and "NX904 [no-node]" in out and "@np2fx.node" in out
+    assert run(capsys, "check", ".", "--strict")[0] == 1
+    assert "NX904" not in run(capsys, "check", "plain.py", "--strict")[1]
+
+
+def test_no_files_at_all(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "check", ".")[0] == 0
+
+
+def np2fx_process(*argv, data=b"", cwd=None):
+    return subprocess.run(
+        [sys.executable, "-c", "import sys; from np2fx.cli import main; sys.exit(main())", *argv], input=data, capture_output=True, cwd=cwd
+    )
+
+
+def test_standard_input(repo):
+    done = np2fx_process("check", "-", "--stdin-filename", "pkg/a.py", data=BAD.encode(), cwd=repo)
+    assert done.returncode == 1 and done.stdout.startswith(b"pkg/a.py:7:25: NX103") and b"np.random.rand(3)\n" in done.stdout
+    assert np2fx_process("check", "-", data=b"", cwd=repo).returncode == 0
+
+
+def test_a_reader_that_leaves_is_no_error(repo):
+    command = f"{sys.executable} -c 'from np2fx.cli import main; raise SystemExit(main([\"rules\"]))' | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=repo)
+    assert done.stderr == ""
+
+
+def test_configuration_mistake(repo, capsys):
+    (repo / "pyproject.toml").write_text("[tool.np2fx]\ncolour = 1\n")
+    code, out, err = run(capsys, "check", "bad.py")
+    assert (code, out) == (2, "") and "colour: unknown key" in err and err.count("\n") == 1
+
+
+def test_command_line_over_configuration(repo, capsys):
+    (repo / "pyproject.toml").write_text('[tool.np2fx]\nselect = ["NX2"]\nignore = ["NX104"]\n')
+    assert run(capsys, "check", "bad.py")[0] == 0
+    assert run(capsys, "check", "bad.py", "--select", "NX1")[0] == 1
+    assert "NX104" not in run(capsys, "check", "warns.py", "--select", "ALL")[1]
+
+
+@pytest.mark.parametrize("command", ["check", "rewrite"])
+def test_an_internal_error_is_one_line(repo, capsys, monkeypatch, command):
+    def fail(*_, **__):
+        raise RuntimeError("a\nlong story")
+
+    monkeypatch.setattr(np2fx.source.check, "find_nodes", fail)
+    monkeypatch.setattr(np2fx.source.rewrite, "rewrite_source", fail)
+    code, _, err = run(capsys, command, "bad.py")
+    assert code == 2 and "internal error: RuntimeError: a long story" in err and "report" in err and err.count("\n") == 1
+    assert (repo / "bad.py").read_text() == BAD
+
+
+def test_rules(capsys):
+    code, out, _ = run(capsys, "rules", "numpy.sin", "np.add", "--output-format", "json")
+    rows = json.loads(out)
+    assert code == 0 and [(r["name"], r["status"], r["torch"]) for r in rows] == [
+        ("numpy.add", "rule", "torch.add"),
+        ("numpy.sin", "rule", "torch.sin"),
+    ]
+    every = json.loads(run(capsys, "rules", "--output-format", "json")[1])
+    assert {r["status"] for r in every} == {"rule", "refused"} and all(r.get("torch") or r.get("reason") for r in every)
+    assert re.search(r"\d+ names with a rule, \d+ refused", run(capsys, "rules")[1])
+
+
+@pytest.mark.parametrize("name", ["NX202", "nx202", "reversed-slice", "[reversed-slice]"])
+def test_explain_a_finding(capsys, name):
+    assert run(capsys, "explain", name)[1].startswith("# reversed-slice (NX202)")
+
+
+@pytest.mark.parametrize("name", ["numpy.floor_divide", "np.floor_divide", "floor_divide"])
+def test_explain_a_rule(capsys, name):
+    out = run(capsys, "explain", name)[1]
+    assert out.startswith("# numpy.floor_divide") and "division by zero gives 0" in out and "def floor_divide(x1, x2):" in out
+
+
+def test_explain_a_refusal_and_near_misses(capsys):
+    assert "Refused" in run(capsys, "explain", "numpy.loadtxt")[1]
+    assert "numpy.arctan2" in run(capsys, "explain", "np.arctan3")[2]
+    assert json.loads(run(capsys, "explain", "NX201", "--output-format", "json")[1])["name"] == "scalar-index"
+
+
+# rewrite
+
+
+def test_rewrite_writes_what_it_shows(repo, capsys):
+    code, out, _ = run(capsys, "rewrite", "good.py", "--diff")
+    assert code == 1 and "--- a/good.py" in out and "+    return torch.sin(x)" in out and (repo / "good.py").read_text() == GOOD
+    code, out, _ = run(capsys, "rewrite", "good.py", "--check")
+    assert code == 1 and "would rewrite good.py" in out and (repo / "good.py").read_text() == GOOD
+    code, out, _ = run(capsys, "rewrite", "good.py")
+    assert code == 0 and "rewrote good.py" in out
+    once = (repo / "good.py").read_text()
+    assert "torch.sin(x)" in once and "np.sin" not in once
+    assert run(capsys, "rewrite", "good.py")[0] == 0 and (repo / "good.py").read_text() == once
+    assert run(capsys, "rewrite", "good.py", "--check")[0] == 0
+
+
+def test_rewrite_leaves_what_it_cannot_convert(repo, capsys):
+    code, out, _ = run(capsys, "rewrite", "bad.py")
+    assert code == 1 and "bad.py:7:" in out and (repo / "bad.py").read_text() == BAD
+
+
+def test_rewrite_keeps_bytes(repo, capsys):
+    data = b"\xef\xbb\xbf" + GOOD.replace("    return", "    # \u00e9\n    return").replace("\n", "\r\n").encode()
+    (repo / "good.py").write_bytes(data)
+    assert run(capsys, "rewrite", "good.py")[0] == 0
+    new = (repo / "good.py").read_bytes()
+    assert new.startswith(b"\xef\xbb\xbf") and new.count(b"\n") == new.count(b"\r\n") and "# \u00e9\r\n".encode() in new
+
+
+def test_rewrite_standard_input(repo):
+    done = np2fx_process("rewrite", "-", data=GOOD.encode(), cwd=repo)
+    assert done.returncode == 0 and b"torch.sin(x)" in done.stdout
+    plain = b"import os\r\nx = 1"
+    assert np2fx_process("rewrite", "-", data=plain, cwd=repo).stdout == plain
+
+
+@pytest.mark.parametrize("text", ["x = = 1  # numpy\n", "# coding: none\nimport numpy\n"])
+def test_rewrite_of_what_is_not_python(repo, capsys, text):
+    (repo / "broken.py").write_text(text)
+    assert run(capsys, "rewrite", "broken.py")[0] == 1
+    assert (repo / "broken.py").read_text() == text

@@ -1,0 +1,62 @@
+"""np2fx trace: a function and samples in, a graph or a file out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from np2fx.cli import main
+
+SOURCE = """import numpy as np
+
+
+def scale(x, y):
+    return np.sin(x) * y
+
+
+def branch(x):
+    return x if x.sum() > 0 else -x
+"""
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "traced_example.py").write_text(SOURCE)
+    np.savez(tmp_path / "samples.npz", y=np.ones(3, np.float32), x=np.arange(3, dtype=np.float32))
+    return tmp_path
+
+
+@pytest.mark.parametrize("function", ["traced_example:scale", "traced_example.py:scale"])
+def test_export(repo, capsys, function):
+    assert main(["trace", function, "--samples", "samples.npz", "-o", "out.pt"]) == 0
+    x = torch.tensor([1.0, 2.0, 3.0])
+    found = torch.jit.load(repo / "out.pt")(x, 2 * x)
+    assert torch.allclose(found[0] if isinstance(found, (list, tuple)) else found, torch.sin(x) * 2 * x)
+
+
+def test_print(repo, capsys):
+    assert main(["trace", "traced_example:scale", "--samples", "samples.npz"]) == 0
+    assert "torch.sin" in capsys.readouterr().out
+
+
+def test_refused(repo, capsys):
+    np.savez(repo / "one.npz", np.arange(3.0))
+    assert main(["trace", "traced_example:branch", "--samples", "one.npz"]) == 1
+    assert "NX302" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["traced_example", "--samples", "samples.npz"], "must be MODULE:FUNCTION"),
+        (["nothing_here:f", "--samples", "samples.npz"], "no module `nothing_here`"),
+        (["traced_example:nothing", "--samples", "samples.npz"], "no function `nothing`"),
+        (["traced_example:scale", "--samples", "missing.npz"], "missing.npz: no such file"),
+        (["missing.py:scale", "--samples", "samples.npz"], "missing.py: no such file"),
+        (["traced_example:branch", "--samples", "samples.npz"], "the samples are named"),
+    ],
+)
+def test_mistakes(repo, capsys, argv, message):
+    assert main(["trace", *argv]) == 2
+    assert message in capsys.readouterr().err
