@@ -151,6 +151,8 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
         raise TypeError("return arrays must be of ArrayType")
     if getattr(target, "_np2fx_read_only", False):
         raise ValueError("assignment destination is read-only")
+    if getattr(target, "_np2fx_lone_copy", False):
+        raise Refused("writing through a view that torch can only give as a copy", "write into the array itself", "aliasing")
     value = as_tensor(value)
     if not can_cast(value.dtype, target.dtype, casting):
         raise TypeError(f"Cannot cast output from {to_numpy(value.dtype)!r} to {to_numpy(target.dtype)!r} with casting rule {casting!r}")
@@ -186,9 +188,13 @@ def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
 
 
 def follow(base: torch.Tensor, copy: torch.Tensor, pull: _Pull, push: _Push) -> torch.Tensor:
-    """`copy`, to be kept as a view of `base`: `pull(base)` is its value, `push(base, copy)` the base's when it is written to."""
+    """`copy`, to be kept as a view of `base`: `pull(base)` is its value, `push(base, copy)` the base's when it is written to.
+
+    Outside `mirrored_views` nothing keeps it so, and writing to it is refused."""
     if _mirrors:
         _mirrors[-1].append((base, copy, pull, push))
+    else:
+        copy._np2fx_lone_copy = True  # type: ignore[attr-defined]
     return copy
 
 

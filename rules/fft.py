@@ -38,6 +38,16 @@ def _run(transform, a, **parameters):
     return torch.zeros(like.shape, dtype=like.dtype, device=a.device)
 
 
+def _one(transform, a, dtype, n, axis, norm, forward):
+    """A transform along one axis. For float16 input NumPy rounds the scale to float16, so it is applied here."""
+    plain = "backward" if forward else "forward"
+    if dtype != torch.float16 or (norm or "backward") == plain:
+        return _run(transform, a, n=n, dim=axis, norm=norm)
+    half = numpy.float16(a.shape[axis] if n is None else n)
+    scale = numpy.reciprocal(numpy.sqrt(half) if norm == "ortho" else half)
+    return torch.mul(_run(transform, a, n=n, dim=axis, norm=plain), float(scale))
+
+
 def _complex(a):
     return a if a.is_complex() else a.to(real_of(complex_of(a.dtype)))
 
@@ -53,7 +63,7 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
     """1-D discrete Fourier transform, cropped or padded with zeros to `n` points."""
     a = as_tensor(a)
     _ready(a, axis, n, norm)
-    return _run(torch.fft.fft, _complex(a), n=n, dim=axis, norm=norm)
+    return _one(torch.fft.fft, _complex(a), a.dtype, n, axis, norm, forward=True)
 
 
 @rule("numpy.fft.ifft", kind="fft", examples=("np.fft.ifft(x)", "np.fft.ifft(v, n=3)", "np.fft.ifft(x, axis=0, norm='forward')"))
@@ -61,7 +71,7 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `fft`."""
     a = as_tensor(a)
     _ready(a, axis, n, norm)
-    return _run(torch.fft.ifft, _complex(a), n=n, dim=axis, norm=norm)
+    return _one(torch.fft.ifft, _complex(a), a.dtype, n, axis, norm, forward=False)
 
 
 @rule("numpy.fft.rfft", kind="fft", examples=("np.fft.rfft(f)", "np.fft.rfft(f, n=8)", "np.fft.rfft(f, axis=0, norm='ortho')"))
@@ -69,7 +79,7 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
     """The half of `fft` of real input that is not redundant. Raises TypeError for complex input."""
     a = as_tensor(a)
     _ready(a, axis, n, norm)
-    return _run(torch.fft.rfft, _real(a, "rfft"), n=n, dim=axis, norm=norm)
+    return _one(torch.fft.rfft, _real(a, "rfft"), a.dtype, n, axis, norm, forward=True)
 
 
 @rule("numpy.fft.irfft", kind="fft",
@@ -79,7 +89,7 @@ def irfft(a, n=None, axis=-1, norm=None, out=None):
     a = as_tensor(a)
     n = 2 * (a.shape[normalize_axis_index(axis, a.ndim)] - 1) if n is None else n
     _ready(a, axis, n, norm)
-    return cast(_run(torch.fft.irfft, _spectrum(a), n=n, dim=axis, norm=norm), inexact(real_of(a.dtype)))
+    return cast(_one(torch.fft.irfft, _spectrum(a), a.dtype, n, axis, norm, forward=False), inexact(real_of(a.dtype)))
 
 
 def _spectrum(a):
@@ -92,7 +102,7 @@ def hfft(a, n=None, axis=-1, norm=None, out=None):
     a = as_tensor(a)
     n = 2 * (a.shape[normalize_axis_index(axis, a.ndim)] - 1) if n is None else n
     _ready(a, axis, n, norm)
-    return cast(_run(torch.fft.hfft, _spectrum(a), n=n, dim=axis, norm=norm), inexact(real_of(a.dtype)))
+    return cast(_one(torch.fft.hfft, _spectrum(a), a.dtype, n, axis, norm, forward=True), inexact(real_of(a.dtype)))
 
 
 @rule("numpy.fft.ihfft", kind="fft", examples=("np.fft.ihfft(f)", "np.fft.ihfft(f, n=3, norm='ortho')"))
@@ -100,7 +110,7 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `hfft`. Raises TypeError for complex input."""
     a = as_tensor(a)
     _ready(a, axis, n, norm)
-    return _run(torch.fft.ihfft, _real(a, "rfft"), n=n, dim=axis, norm=norm)
+    return _one(torch.fft.ihfft, _real(a, "rfft"), a.dtype, n, axis, norm, forward=False)
 
 
 def _axes(a, s, axes, norm, halved=False):
@@ -129,7 +139,7 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
     sizes, axes = _axes(a, s, axes, norm)
     if not axes:
         return a
-    if len(set(axes)) == len(axes):
+    if len(set(axes)) == len(axes) and a.dtype != torch.float16:
         return _run(torch.fft.fftn, _complex(a), s=None if s is None else sizes, dim=axes, norm=norm)
     for n, d in list(zip(sizes, axes, strict=True))[::-1]:
         a = fft(a, n, d, norm)
@@ -144,7 +154,7 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
     sizes, axes = _axes(a, s, axes, norm)
     if not axes:
         return a
-    if len(set(axes)) == len(axes):
+    if len(set(axes)) == len(axes) and a.dtype != torch.float16:
         return _run(torch.fft.ifftn, _complex(a), s=None if s is None else sizes, dim=axes, norm=norm)
     for n, d in list(zip(sizes, axes, strict=True))[::-1]:
         a = ifft(a, n, d, norm)
@@ -159,7 +169,7 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     sizes, axes = _axes(a, s, axes, norm)
     if not axes:
         raise IndexError("at least one axis is needed")
-    if len(set(axes)) == len(axes):
+    if len(set(axes)) == len(axes) and a.dtype != torch.float16:
         return _run(torch.fft.rfftn, _real(a, "rfft"), s=None if s is None else sizes, dim=axes, norm=norm)
     a = rfft(a, sizes[-1], axes[-1], norm)
     for n, d in list(zip(sizes[:-1], axes[:-1], strict=True))[::-1]:
@@ -176,7 +186,7 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
     if not axes:
         raise IndexError("at least one axis is needed")
     real = inexact(real_of(a.dtype if len(axes) == 1 else complex_of(a.dtype)))
-    if len(set(axes)) == len(axes):
+    if len(set(axes)) == len(axes) and a.dtype != torch.float16:
         return cast(_run(torch.fft.irfftn, _spectrum(a), s=sizes, dim=axes, norm=norm), real)
     for n, d in zip(sizes[:-1], axes[:-1], strict=True):
         a = ifft(a, n, d, norm)

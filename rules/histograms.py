@@ -18,6 +18,7 @@ from .arithmetic import subtract
 from .creation import linspace
 from .reductions import max, min, sortable_bits
 from .sorting import searchsorted
+from .statistics import beside
 
 
 def _steps(edges):
@@ -29,11 +30,6 @@ def _steps_hold(compare, edges):
     """A 0-d bool tensor: `compare` holds between neighbours all along `edges`."""
     edges = sortable_bits(edges)
     return torch.all(compare(edges[1:], edges[:-1]))
-
-
-def _on_device(x, given, beside):
-    """`x`, made of `given`, on the device of `beside`: constants are moved there, what was a tensor is left where it is."""
-    return x if isinstance(given, torch.Tensor) or _holds_tensor(given) else x.to(beside.device)
 
 
 def _holds_tensor(items):
@@ -120,7 +116,7 @@ def _values_and_weights(a, weights):
     values = values.to(torch.uint8) if values.dtype == torch.bool else values
     if weights is None:
         return torch.flatten(values), None
-    w = as_tensor(weights)
+    w = beside(values, as_tensor(weights))
     if w.shape != values.shape:
         raise ValueError("weights should have the same shape as a.")
     return torch.flatten(values), torch.flatten(w)
@@ -137,13 +133,13 @@ def _edges(values, bins, limits, weights):
         first, last = _limits(values, limits)
         dtype = result_type(first, last, values)
         dtype = dtype if dtype.is_floating_point else torch.float64
-        edges = _on_device(linspace(first, last, n + 1, dtype=dtype), first, values)
+        edges = beside(values, linspace(first, last, n + 1, dtype=dtype))
         demand(
             _steps_hold(torch.gt, edges),
             ValueError(f"Too many bins for data range. Cannot create {n} finite-sized bins."),
         )
         return edges, (first, last)
-    edges = _on_device(as_tensor(bins), bins, values)
+    edges = beside(values, as_tensor(bins))
     if edges.ndim != 1:
         raise ValueError("`bins` must be 1d, when an array")
     rising = "`bins` must increase monotonically, when an array"
@@ -283,8 +279,8 @@ def _axis_edges(column, bins, limits, d):
     if numpy.ndim(bins) == 0 if not isinstance(bins, torch.Tensor) else bins.ndim == 0:
         n = _bin_count(bins, f"`bins[{d}]` must be an integer, when a scalar", f"`bins[{d}]` must be positive, when an integer")
         first, last = _limits(column, limits)
-        return _on_device(linspace(first, last, n + 1), first, column)
-    edges = _on_device(as_tensor(bins), bins, column)
+        return beside(column, linspace(first, last, n + 1))
+    edges = beside(column, as_tensor(bins))
     if edges.ndim != 1:
         raise ValueError(f"`bins[{d}]` must be a scalar or 1d array")
     demand(_steps_hold(torch.ge, edges), ValueError(f"`bins[{d}]` must be monotonically increasing, when an array"))

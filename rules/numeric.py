@@ -12,8 +12,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from ._arrays import as_tensor, cast, dtype_of, is_weak
 from ._dtypes import WIDER, can_cast, promote, resolve, to_torch
 from ._table import Refused, rule
-from .arithmetic import absolute, add, divide, maximum, minimum, multiply, positive, subtract, trunc
-from .logic import equal, isfinite, isnan, less_equal
+from .arithmetic import absolute, add, divide, maximum, minimum, multiply, positive, remainder, subtract, trunc
+from .logic import equal, greater, isfinite, isnan, less, less_equal
 from .mathematics import sin
 
 _CLIP: numpy.ufunc = numpy._core.umath.clip  # the ufunc behind numpy.clip, asked for its loops only
@@ -70,7 +70,7 @@ def _is_number_of(a, bound):
     if a.dtype in WIDER or a.dtype == torch.bool or a.is_complex() or not is_weak(bound) or isinstance(bound, complex):
         return False
     if a.is_floating_point():
-        return math.isinf(bound) or abs(bound) <= torch.finfo(a.dtype).max
+        return abs(bound) < 2**63 if isinstance(bound, int) else math.isinf(bound) or abs(bound) <= torch.finfo(a.dtype).max
     return isinstance(bound, int) and torch.iinfo(a.dtype).min <= bound <= torch.iinfo(a.dtype).max
 
 
@@ -118,7 +118,7 @@ def fix(x, out=None):
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """`|a - b| <= atol + rtol * |b|` for finite `b`, or equal; NaN are equal only if asked."""
     x, y, atol, rtol = (v if is_weak(v) else as_tensor(v) for v in (a, b, atol, rtol))
-    y = cast(y, promote(y.dtype, float)) if isinstance(y, torch.Tensor) else float(y) if isinstance(y, int) else y
+    y = float(y) if isinstance(y, int) else cast(y, promote(y.dtype, float)) if isinstance(y, torch.Tensor) else y
     distance = absolute.compute(subtract.compute(x, y))
     allowed = add.compute(atol, multiply.compute(rtol, absolute.compute(y)))
     near = torch.logical_and(less_equal.compute(distance, allowed), isfinite.compute(y))
@@ -132,7 +132,8 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return torch.all(isclose(a, b, rtol, atol, equal_nan))
 
 
-@rule("numpy.array_equal", kind="reduction", examples=("np.array_equal(x, y)", "np.array_equal(f, f, equal_nan=True)", "np.array_equal(x, v)"))
+@rule("numpy.array_equal", kind="reduction",
+      examples=("np.array_equal(x, y)", "np.array_equal(f, f, equal_nan=True)", "np.array_equal(x, v)"))  # fmt: skip
 def array_equal(a1, a2, equal_nan=False):
     """Whether shapes and elements are the same, as a 0-d bool tensor."""
     a1, a2 = as_tensor(a1), as_tensor(a2)
@@ -215,7 +216,7 @@ def diff(a, n=1, axis=-1, prepend=numpy._NoValue, append=numpy._NoValue):
     axis = normalize_axis_index(axis, a.ndim)
     parts = [_edge(prepend, a, axis), a, _edge(append, a, axis)]
     a = _joined([p for p in parts if p is not None], axis)
-    if a.dtype not in WIDER:
+    if a.dtype not in WIDER and not a.is_complex():
         return torch.diff(a, n=n, dim=axis)
     for _ in range(n):
         a = subtract.compute(between(a, axis, 1, None), between(a, axis, None, -1))
@@ -264,15 +265,15 @@ def ediff1d(ary, to_end=None, to_begin=None):
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """Integral along `axis` by the trapezoidal rule, over coordinates `x` or steps `dx`."""
     y = as_tensor(y)
-    if y.ndim == 0:
-        raise IndexError("list assignment index out of range")
-    axis = normalize_axis_index(axis, y.ndim)
     steps = dx if is_weak(dx) else as_tensor(dx)
     if x is not None:
         x = as_tensor(x)
         steps = diff(x, axis=-1 if x.ndim == 1 else axis)
-        if x.ndim == 1:
-            steps = torch.reshape(steps, [-1 if d == axis else 1 for d in range(y.ndim)])
+    if y.ndim == 0:
+        raise IndexError("list assignment index out of range")
+    axis = normalize_axis_index(axis, y.ndim)
+    if x is not None and x.ndim == 1:
+        steps = torch.reshape(steps, [-1 if d == axis else 1 for d in range(y.ndim)])
     pairs = add.compute(between(y, axis, 1, None), between(y, axis, None, -1))
     areas = divide.compute(multiply.compute(steps, pairs), 2.0)
     return torch.sum(areas, dim=axis, dtype=areas.dtype)
@@ -281,8 +282,6 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 @rule("numpy.unwrap", kind="elementwise", examples=("np.unwrap(f)", "np.unwrap(x, period=6)", "np.unwrap(f, discont=1.0, axis=0)"))
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     """Jumps along `axis` of more than `discont` (half a period) brought back by whole periods."""
-    from .arithmetic import remainder
-
     p = as_tensor(p)
     axis = normalize_axis_index(axis, p.ndim) if p.ndim else axis
     step = diff(p, axis=axis)
@@ -292,10 +291,10 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     half, odd = divmod(period, 2) if whole else (period / 2, 0)
     wrapped = add.compute(remainder.compute(subtract.compute(step, -half), period), -half)
     if not odd:
-        ambiguous = torch.logical_and(equal.compute(wrapped, -half), torch.gt(step, 0))
+        ambiguous = torch.logical_and(equal.compute(wrapped, -half), greater.compute(step, 0))
         wrapped = torch.where(ambiguous, half, wrapped)
     correction = subtract.compute(wrapped, step)
-    correction = torch.where(torch.lt(absolute.compute(step), discont), 0, correction).to(correction.dtype)
+    correction = torch.where(less.compute(absolute.compute(step), discont), 0, correction).to(correction.dtype)
     corrected = add.compute(between(p, axis, 1, None), torch.cumsum(correction, dim=axis))
     return torch.cat([cast(between(p, axis, 0, 1), dtype), cast(corrected, dtype)], dim=axis)
 

@@ -361,9 +361,20 @@ def piecewise(x, condlist, funclist, *args, **kw):
             y = assigned(y, condition, function)
             continue
         chosen = getitem(x, condition)
-        if recording or chosen.numel():
+        if chosen.numel():
             y = assigned(y, condition, function(chosen, *args, **kw))
+        elif recording:
+            y = assigned(y, condition, _of_nothing(function, chosen, args, kw))
     return zero_d_array(y)
+
+
+def _of_nothing(function: Any, chosen: torch.Tensor, args: Any, kw: Any) -> Any:
+    """A function of no elements, for the graph's sake."""
+    try:
+        return function(chosen, *args, **kw)
+    except (ValueError, IndexError) as error:
+        hint = "trace with a sample in which every condition holds somewhere"
+        raise Refused(f"no element of the sample is for one of the functions, and it needs one: {error}", hint, "data-dependent-shape") from None
 
 
 def _conditions(x: torch.Tensor, condlist: Any) -> list[torch.Tensor]:

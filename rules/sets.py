@@ -86,8 +86,6 @@ def setxor1d(ar1, ar2, assume_unique=False):
     first, second = (_flat(ar1, ar2)) if assume_unique else _flat(unique(ar1), unique(ar2))
     both = torch.cat([first, second])
     ready = both[argsort(both, kind="stable")]
-    if ready.numel() == 0:
-        return ready
     differs = torch.ne(ready[1:], ready[:-1])
     edge = torch.ones_like(ready[:1], dtype=torch.bool)
     flags = torch.cat([edge, differs, edge])

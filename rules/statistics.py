@@ -33,6 +33,11 @@ def axes_tuple(axis, a):
     return axes
 
 
+def beside(a, x):
+    """`x` on the device of `a`: nothing is recorded where it is there already."""
+    return x if x.device == a.device else x.to(a.device)
+
+
 # Averages.
 
 
@@ -68,7 +73,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 def fitting_weights(a, weights, axis):
     """`weights` with the rank of `a`: as they are, or laid along the axes in `axis` (a tuple or None)."""
-    w = as_tensor(weights)
+    w = beside(a, as_tensor(weights))
     if w.shape == a.shape:
         return w
     if axis is None:
@@ -172,7 +177,7 @@ def ready(a, q, whole, message):
         raise ValueError(message)
     if fractions.ndim > 2:
         raise ValueError("q must be a scalar or 1d")
-    return a, fractions if isinstance(q, torch.Tensor) else fractions.to(a.device)
+    return a, beside(a, fractions)
 
 
 def quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=False):
@@ -327,7 +332,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     m = as_tensor(m)
-    both = [m] if y is None else [m, as_tensor(y)]
+    both = [m] if y is None else [m, beside(m, as_tensor(y))]
     for name, x in zip("my", both, strict=False):
         if x.ndim > 2:
             raise ValueError(f"{name} has more than 2 dimensions")
@@ -349,7 +354,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         return _covariance(centred, centred, torch.full((), variables.shape[1] - ddof, dtype=torch.float64, device=m.device))
     middle, totals = average(variables, 1, w, True)
     total = torch.real(torch.select(totals, 0, 0)) if totals.is_complex() else torch.select(totals, 0, 0)
-    lost = ddof if aweights is None else ddof * torch.sum(w * _vector(aweights, m.device)) / total
+    lost = ddof if aweights is None else ddof * torch.sum(w * _vector(aweights, variables)) / total
     centred = variables - torch.unsqueeze(middle, 1)
     return _covariance(centred, cast(multiply(centred, w), dtype), total - lost if ddof else total)
 
@@ -360,8 +365,8 @@ def _covariance(left, right, freedom):
     return zero_d_array(torch.squeeze(torch.mul(product, cast(scale, product.dtype) if not product.is_complex() else scale)))
 
 
-def _vector(x, device):
-    return as_tensor(x, torch.float64) if isinstance(x, torch.Tensor) else as_tensor(x, torch.float64).to(device)
+def _vector(x, variables):
+    return cast(beside(variables, as_tensor(x)), torch.float64)
 
 
 def _observation_weights(variables, fweights, aweights):
@@ -370,7 +375,7 @@ def _observation_weights(variables, fweights, aweights):
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is None:
             continue
-        v = _vector(given, variables.device)
+        v = _vector(given, variables)
         if name == "fweights":
             demand(torch.eq(v, torch.round(v)), TypeError("fweights must be integer"))
         if v.ndim > 1:

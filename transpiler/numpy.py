@@ -10,6 +10,7 @@ A name without a rule raises `AttributeError` that says why.
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Any
 
@@ -26,14 +27,14 @@ class _Namespace(types.SimpleNamespace):
         self.__path = path
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and not name.endswith("item__"):
+        if name.startswith("__") and f"{self.__path}.{name}" not in _rules.load_once():
             raise AttributeError(name)
-        found = _find(f"{self.__path}.{name}")
-        setattr(self, name, found)
-        return found
+        return _find(f"{self.__path}.{name}")
 
 
+@functools.cache
 def _find(path: str) -> Any:
+    # Not kept as attributes of this module: its own functions would see `any` and `sum` then.
     rules, refusals = _rules.load()
     if path in rules:
         return rules[path].call
@@ -52,6 +53,4 @@ def _find(path: str) -> Any:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    found = _find(f"numpy.{name}")
-    globals()[name] = found
-    return found
+    return _find(f"numpy.{name}")

@@ -284,7 +284,9 @@ def _sum(values: Any, start: Any = 0) -> Any:
 def _round(value: Any, ndigits: Any = None) -> Any:
     if not _arrays(value):
         return round(value, ndigits) if ndigits is not None else round(value)
-    if ndigits is None and as_tensor(value).ndim == 0:
+    if isinstance(value, numpy.ndarray) or (isinstance(value, torch.Tensor) and not is_scalar(value)):
+        raise TypeError("type numpy.ndarray doesn't define __round__ method")
+    if ndigits is None:
         return round(as_tensor(value).item())
     return rules.lookup("numpy.round").call(value, ndigits or 0)
 

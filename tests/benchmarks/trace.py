@@ -11,6 +11,7 @@ import contextlib
 import io
 import logging
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -78,6 +79,7 @@ def main() -> int:
     parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    sys.setrecursionlimit(100_000)  # leapp walks its graph recursively
     try:
         import leapp  # type: ignore[import-not-found]
 

@@ -26,7 +26,8 @@ from .module import Face, TracedModule, copied
 from .patches import patched
 from .probe import check_sizes
 from .scalar import TracedScalar
-from .structure import Fixed, Leaf, Node, flatten, match, rebuild
+from .special import is_traced
+from .structure import Fixed, Leaf, Node, children, flatten, match, rebuild
 from .tracer import Tracer
 
 
@@ -45,15 +46,18 @@ def trace(fn: Callable[..., Any], /, *samples: Any, **keywords: Any) -> TracedMo
 def signature_of(fn: Callable[..., Any]) -> inspect.Signature:
     """The signature of `fn`; of a ufunc or compiled function, positional arguments."""
     try:
-        return inspect.signature(fn)
+        if not isinstance(fn, numpy.ufunc):
+            return inspect.signature(fn)
     except (TypeError, ValueError):
-        return inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+        pass
+    return inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
 
 
 def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool = False) -> TracedModule:
     """`trace` with the arguments bound already; `check` holds the graph against NumPy."""
     leaves: list[Any] = []
     structure = flatten(dict(bound.arguments), "", leaves)
+    leaves = [state.running().leave(x, "opaque-call", "another trace") if is_traced(x) else x for x in leaves]
     face = _face(fn, bound.signature, structure, leaves)
     want: Any = None
     with _untraced():
@@ -381,8 +385,6 @@ def _leaves_like(structure: Any, got: Any) -> Any:
         same = got.ndim == 0 and difference(numpy.asarray(structure.value), got) is None
         return structure.value if same else got
     if isinstance(structure, Node) and type(got) is structure.kind:
-        from .structure import children
-
         keys, parts = children(got) or ((), ())
         by_key = dict(zip(structure.keys, structure.parts, strict=True))
         if set(keys) == set(by_key):

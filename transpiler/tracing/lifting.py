@@ -56,7 +56,7 @@ class Lifter:
 
     def lift(self, x: Any) -> Any:
         """What stands for `x` in the trace; most things stand for themselves."""
-        if self.tracer.paused:
+        if state.active() is not self.tracer:
             return x
         kind = type(x)
         if kind is types.FunctionType:
@@ -112,7 +112,9 @@ class Lifter:
 
     def _lifted_globals(self, real: dict[str, Any]) -> LiftedGlobals:
         if isinstance(real, LiftedGlobals):
-            return real
+            if real.lifter is self:
+                return real
+            real = real.real
         found = self._globals.get(id(real))
         if found is None:
             found = self._globals[id(real)] = LiftedGlobals(real, self)

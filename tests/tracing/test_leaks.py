@@ -1,0 +1,141 @@
+"""What gets past NumPy's dispatch never becomes a constant in silence."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+import np2fx
+from np2fx.tracing import TracedNpArray, TraceError
+from np2fx.tracing.compare import compare_graphs
+
+from .test_trace import check, refused
+
+X = np.array([1.0, -2.0, 3.0])
+
+
+def test_raw_buffers_hold_poison():
+    def as_bytes(x):
+        return x + np.frombuffer(bytes(memoryview(np.ndarray.copy(x))), dtype=np.float64)
+
+    def by_address(x):
+        pointer = ctypes.cast(x.ctypes.data, ctypes.POINTER(ctypes.c_double))
+        return x + pointer[0]
+
+    refused("leaked-constant", as_bytes, X)
+    refused("opaque-call", by_address, X)
+
+
+def test_poison_is_never_the_value():
+    def f(b):
+        return np.frombuffer(np.ndarray.tobytes(b), b.dtype).sum() * np.ones(1)
+
+    for sample in (np.ones(3, bool), np.zeros(3, bool), np.array([True, False]), np.arange(3), np.arange(3, dtype=np.uint8)):
+        with pytest.raises(TraceError):
+            np2fx.trace(f, sample)
+
+
+def test_compiled_code():
+    ndimage = pytest.importorskip("scipy.ndimage")
+    refused("leaked-constant", lambda x: ndimage.gaussian_filter1d(x, 1.0) + x, X)
+    weights = np.array([0.25, 0.5, 0.25])
+    check(lambda x: x * ndimage.correlate1d(np.arange(3.0), weights), X)
+
+
+def test_numpy_functions_without_a_rule():
+    error = refused("unmapped-function", lambda x: np.lib.scimath.arccos(x) if False else np.emath.logn(2, x), X)
+    assert error.findings[0].hint
+
+
+def test_random_numbers():
+    refused("random", lambda x: x + np.random.default_rng(0).random(3), X)
+    refused("random", lambda x: np.random.permutation(x), X)
+    generator = np.random.default_rng(0)
+    refused("leaked-constant", lambda x: x + generator.random(3), X)
+    refused("random", lambda t: t + torch.rand(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64))
+
+
+def test_state_that_changes_between_calls():
+    class Smooth:
+        last = None
+
+        def __call__(self, x):
+            self.last = x if self.last is None else 0.9 * self.last + 0.1 * x
+            return self.last
+
+    with pytest.raises(TraceError):
+        np2fx.trace(Smooth(), X)
+
+    @functools.lru_cache
+    def table(n):
+        return np.arange(n) * 2.0
+
+    check(lambda x: x + table(3), X)
+
+
+def test_uninitialised_memory():
+    def f(x):
+        y = np.empty(3)
+        y[:2] = x[:2]
+        return y
+
+    refused("leaked-constant", f, X)
+
+
+def test_a_traced_array_outside_of_its_trace():
+    kept = []
+
+    def f(x):
+        kept.append(x * 2)
+        return x
+
+    refused("side-effect", f, X)
+    assert isinstance(kept[-1], TracedNpArray) and "traced array" in repr(kept[-1])
+    with pytest.raises(TraceError):
+        kept[-1] + 1
+    refused("side-effect", lambda x: x + kept[-1], X)
+
+
+def test_threads_see_numpy_itself():
+    seen = []
+
+    def other():
+        seen.append(type(np.zeros(3) + np.array([1.0])))
+
+    def f(x):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        return x * 2
+
+    check(f, X)
+    assert set(seen) == {np.ndarray}
+
+
+def test_traces_may_be_nested():
+    def f(x):
+        inner = np2fx.trace(lambda y: y + np.array([1.0, 2.0, 3.0]), np.ones(3))
+        return x * len(inner.graph.nodes)
+
+    check(f, X)
+
+
+def test_compare_graphs():
+    def f(k):
+        return lambda x: np.sin(x * k) + np.arange(3.0)
+
+    a, b, c = (np2fx.trace(f(k), X) for k in (2.0, 2.0, 3.0))
+    assert compare_graphs(a, b) is None
+    assert "mul" in (compare_graphs(a, c) or "")
+    d = np2fx.trace(lambda x: np.sin(x * 2.0) + np.arange(1.0, 4.0), X)
+    assert "constant" in (compare_graphs(a, d) or "")
+
+
+def test_samples_that_torch_cannot_hold():
+    refused("object-dtype", lambda x: x, np.array(["a", "b"]))
+    refused("object-dtype", lambda x: x, np.array([1, None]))

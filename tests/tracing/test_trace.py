@@ -1,0 +1,281 @@
+"""`np2fx.trace` on whole functions: the graph it records, and how the module is called."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import operator
+import typing
+
+import numpy as np
+import pytest
+import torch
+
+import np2fx
+from np2fx.tracing import TracedModule, TraceError
+
+MEAN = np.arange(7, dtype=np.float32)
+STD = np.full(7, 2, np.float32)
+TABLE = np.array([10.0, 20.0, 30.0])
+
+
+def refused(name: str, fn, *samples) -> TraceError:
+    """The TraceError of a trace that must be refused with the finding `name`."""
+    with pytest.raises(TraceError) as caught:
+        np2fx.trace(fn, *samples)
+    assert [f.name for f in caught.value.findings] == [name]
+    return caught.value
+
+
+def check(fn, *samples, others=()) -> TracedModule:
+    """Trace, and compare with NumPy on the samples and on other inputs of the same shapes."""
+    module = np2fx.trace(fn, *samples)
+    for inputs in (samples, *others):
+        copies = copy.deepcopy(inputs)
+        tensors = [torch.from_numpy(np.array(x)) if isinstance(x, (np.ndarray, np.generic)) else x for x in copy.deepcopy(inputs)]
+        want, got = fn(*copies), module(*tensors)
+        assert_same(want, got)
+        assert_same(list(copies), list(tensors))
+    return module
+
+
+def assert_same(want, got) -> None:
+    if isinstance(want, (list, tuple)):
+        assert type(got) is type(want) and len(got) == len(want)
+        for a, b in zip(want, got, strict=True):
+            assert_same(a, b)
+    elif isinstance(want, dict):
+        assert list(want) == list(got)
+        for k in want:
+            assert_same(want[k], got[k])
+    elif isinstance(want, (np.ndarray, np.generic)):
+        assert got.dtype == torch.from_numpy(np.array(want)).dtype and tuple(got.shape) == want.shape
+        np.testing.assert_allclose(got.detach().numpy(), want, rtol=1e-5, atol=1e-6)
+    else:
+        assert want == got
+
+
+def normalise(state, velocity):
+    scaled = np.clip((state - MEAN) / STD, -5.0, 5.0)
+    return np.concatenate([scaled, velocity])
+
+
+def test_the_graph_of_a_float_function_is_its_plain_torch_calls():
+    module = check(normalise, np.linspace(-9, 9, 7, dtype=np.float32), np.ones(3, np.float32))
+    nodes = list(module.graph.nodes)
+    assert [n.name for n in nodes] == [
+        "state", "velocity", "_tensor_constant0", "sub", "_tensor_constant1", "div", "clamp", "cat", "output",
+    ]  # fmt: skip
+    by_name = {n.name: n for n in nodes}
+    assert by_name["sub"].target is torch.sub and by_name["sub"].args == (by_name["state"], by_name["_tensor_constant0"])
+    assert by_name["div"].target is torch.div
+    assert by_name["clamp"].target is torch.clamp and by_name["clamp"].args == (by_name["div"], -5.0, 5.0)
+    assert by_name["cat"].target is torch.cat and by_name["cat"].args == ([by_name["clamp"], by_name["velocity"]],)
+    assert not by_name["cat"].kwargs
+    assert by_name["clamp"].meta["numpy"] == "numpy.clip"
+    assert "test_trace.py" in by_name["clamp"].meta["stack_trace"]
+
+
+def test_constants_are_buffers_and_equal_ones_are_shared():
+    def f(x):
+        return x * MEAN + MEAN.copy() - np.float32(1)
+
+    module = check(f, np.ones(7, np.float32))
+    assert [name for name, _ in module.named_buffers()] == ["_tensor_constant0"]
+    MEAN[0] = 5  # the caller's array is not the graph's
+    try:
+        assert module._tensor_constant0[0] == 0
+    finally:
+        MEAN[0] = 0
+
+
+def test_arguments_are_given_by_position_keyword_and_default():
+    def f(x, *rest, scale=2.0, y=None, **more):
+        total = x * scale + sum(rest)
+        return total + more["z"] if y is None else total + y
+
+    x = np.ones(3)
+    module = np2fx.trace(f, x, x, scale=3.0, z=x)
+    t = torch.ones(3, dtype=torch.float64)
+    assert torch.equal(module(t, t, z=t, scale=3.0), t * 5)
+    with pytest.raises(TypeError):
+        module()
+    with pytest.raises(TraceError, match="scale"):
+        module(t, t, z=t)
+
+
+def test_containers_in_and_out():
+    class Pair(typing.NamedTuple):
+        a: np.ndarray
+        b: np.ndarray
+
+    @dataclasses.dataclass
+    class Observation:
+        image: np.ndarray
+        name: str
+
+    def f(obs, pair):
+        return {"sum": obs["pos"] + obs["more"][0], "list": [pair.a, (pair.b, None, "text", 3)]}
+
+    x = np.ones(2)
+    module = np2fx.trace(f, {"pos": x, "more": [x * 2]}, Pair(x, x * 3))
+    names = [n.name for n in module.graph.nodes if n.op == "placeholder"]
+    assert names == ["obs_pos", "obs_more_0", "pair_a", "pair_b"]
+    t = torch.ones(2, dtype=torch.float64)
+    got = module({"more": [t], "pos": t}, Pair(t, t))
+    assert torch.equal(got["sum"], t * 2) and got["list"][1][1:] == (None, "text", 3)
+
+    def g(obs):
+        return Observation(obs.image * 2, obs.name), np.dtype("f4")
+
+    module = np2fx.trace(g, Observation(x, "left"))
+    out, dtype = module(Observation(t, "left"))
+    assert isinstance(out, Observation) and torch.equal(out.image, t * 2) and dtype == np.float32
+    with pytest.raises(TraceError, match="name is 'right'"):
+        module(Observation(t, "right"))
+
+
+def test_methods_partials_and_callables():
+    class Filter:
+        gain = 3.0
+
+        def step(self, x):
+            return x * self.gain
+
+        def __call__(self, x):
+            return self.step(x) + 1
+
+    check(Filter().step, np.ones(2))
+    check(Filter(), np.ones(2))
+    module = np2fx.trace(np.sin, np.ones(2))
+    assert torch.allclose(module(torch.ones(2, dtype=torch.float64)), torch.ones(2, dtype=torch.float64).sin())
+
+
+def test_dtypes_ranks_and_python_numbers_are_guarded():
+    def f(x, n):
+        return np.concatenate([x] * n)
+
+    module = np2fx.trace(f, np.ones(3, np.float32), 2)
+    assert module(torch.ones(3), 2).shape == (6,)
+    for bad in ((torch.ones(3, dtype=torch.float64), 2), (torch.ones(3, 1), 2), (torch.ones(3), 3), (torch.ones(3), 2.0), (1.0, 2)):
+        with pytest.raises(TraceError):
+            module(*bad)
+
+
+def test_other_shapes_are_accepted_where_the_graph_is_the_same():
+    module = np2fx.trace(normalise, np.ones(7, np.float32), np.ones(3, np.float32))
+    assert module(torch.ones(7), torch.ones(5)).shape == (12,)
+
+    def rows(x):
+        return np.ones(len(x)) * x.sum()
+
+    module = np2fx.trace(rows, np.ones(4))
+    with pytest.raises(TraceError) as caught:
+        module(torch.ones(5, dtype=torch.float64))
+    assert caught.value.findings[0].name == "specialised-size"
+
+
+def test_the_whole_graph_moves_to_another_device():
+    def f(x):
+        y = np.zeros_like(x) + np.arange(3.0)
+        y[0] = x[1]
+        return y @ np.eye(3) + x.astype(np.float32)
+
+    module = np2fx.trace(f, np.ones(3)).to("meta")
+    out = module(torch.ones(3, dtype=torch.float64, device="meta"))
+    assert out.device.type == "meta" and out.shape == (3,)
+
+
+def test_gradients_flow():
+    module = np2fx.trace(lambda x: np.sum(np.tanh(x) ** 2), np.ones(3))
+    x = torch.tensor([0.1, 0.2, 0.3], dtype=torch.float64, requires_grad=True)
+    module(x).backward()
+    t = np.tanh([0.1, 0.2, 0.3])
+    np.testing.assert_allclose(x.grad.numpy(), 2 * t * (1 - t**2))
+
+
+def test_a_long_chain_needs_no_recursion():
+    def f(x):
+        for _ in range(2500):
+            x = np.sin(x) + np.float32(0.5)
+        return x
+
+    module = np2fx.trace(f, np.ones(2, np.float32))
+    assert len(module.graph.nodes) == 5002
+
+
+def test_numpy_errors_are_the_functions_own():
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        np2fx.trace(lambda x, y: x + y, np.ones(2), np.ones(3))
+    with pytest.raises(np.linalg.LinAlgError):
+        np2fx.trace(np.linalg.inv, np.zeros((2, 2)))
+
+
+def test_numpy_is_left_as_it_was():
+    before = {k: id(v) for k, v in vars(np).items()}, {k: id(v) for k, v in vars(np.linalg).items()}, torch.from_numpy
+    check(normalise, np.ones(7, np.float32), np.ones(3, np.float32))
+    refused("python-value", lambda x: float(x.sum()), np.ones(2))
+    assert before == ({k: id(v) for k, v in vars(np).items()}, {k: id(v) for k, v in vars(np.linalg).items()}, torch.from_numpy)
+
+
+def test_samples_are_not_changed():
+    def f(x):
+        x += 1
+        return x
+
+    sample = np.zeros(3)
+    np2fx.trace(f, sample)
+    assert not sample.any()
+
+
+def test_the_module_can_be_copied():
+    module = np2fx.trace(normalise, np.ones(7, np.float32), np.ones(3, np.float32))
+    other = copy.deepcopy(module)
+    assert torch.equal(other(torch.ones(7), velocity=torch.ones(3)), module(torch.ones(7), torch.ones(3)))
+
+
+def test_torch_inside_the_function():
+    layer = torch.nn.Linear(3, 2).double().eval()
+
+    def f(x):
+        with torch.no_grad():
+            y = layer(torch.from_numpy(x * 2))
+        return np.maximum(y.numpy(), 0.0)
+
+    check(f, np.ones(3), others=[(np.array([1.0, -2.0, 5.0]),)])
+
+    def g(x):
+        t = torch.zeros(3, dtype=torch.float64)
+        t[1:] = x[:2]
+        t.mul_(2)
+        return t + torch.tensor(x)
+
+    t = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    module = np2fx.trace(g, t)
+    assert torch.equal(module(t), torch.tensor([1.0, 4.0, 7.0], dtype=torch.float64))
+    assert torch.equal(module(t * 2), torch.tensor([2.0, 8.0, 14.0], dtype=torch.float64))
+    assert any(n.target is operator.setitem for n in module.graph.nodes)
+
+
+def test_helpers_and_names_imported_from_numpy():
+    from numpy import array, sqrt
+    from numpy.linalg import norm
+
+    def helper(v, eps=np.array(1e-9)):
+        return v / (norm(v) + eps)
+
+    def f(x):
+        parts = array([x[0], sqrt(x[1]), 1.0])
+        return helper(parts) + TABLE[np.argmax(x)]
+
+    check(f, np.array([1.0, 4.0]), others=[(np.array([9.0, 4.0]),)])
+
+
+def test_sizes_that_depend_on_values_stay_out_of_the_graph():
+    def f(x):
+        y = x[x > 0]
+        return y * 2, y.sum()
+
+    check(f, np.array([1.0, -2.0, 3.0]), others=[(np.array([1.0, 2.0, 3.0]),), (np.array([-1.0, -2.0, -3.0]),)])
+    refused("data-dependent-shape", lambda x: np.ones(len(x[x > 0])), np.array([1.0, -2.0, 3.0]))
+    refused("data-dependent-shape", lambda x: x[x > 0].reshape(1, x[x > 0].size), np.array([1.0, -2.0, 3.0]))
