@@ -31,6 +31,8 @@ def as_tensor(x: Any, dtype: Any = None) -> torch.Tensor:
         return _from_numpy(numpy.asarray(x, None if wanted is None else to_numpy(wanted)), None)
     if isinstance(x, (list, tuple, range)):
         return _from_sequence(list(x), wanted)
+    if hasattr(x, "__np2fx_tensor__"):  # a.flat
+        return as_tensor(x.__np2fx_tensor__(), dtype)
     if hasattr(x, "__array__") or isinstance(x, memoryview):
         return _from_numpy(numpy.asarray(x), wanted)
     raise Refused(f"a {type(x).__name__} is not an array", "pass arrays, numbers or lists of them", "object-dtype")

@@ -80,7 +80,7 @@ def rule(
     """
 
     def enter(body: Callable[..., Any]) -> Callable[..., Any]:
-        call = _with_writing(body, writes) if writes else _with_out(body)
+        call = _with_writing(body, writes) if writes else _with_out(body, kind == "reduction")
         register(Rule(names, body, call, kind, writes, view, examples))
         return call
 
@@ -95,13 +95,14 @@ def refuse(*names: str, reason: str, hint: str, finding: str = "unmapped-functio
         REFUSALS[name] = Refusal(names, reason, hint, finding)
 
 
-def _with_out(body: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's `out=`: the result is cast (same_kind) into the given tensor, which is then what the call returns."""
-    parameters = inspect.signature(body).parameters
+def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any]:
+    """NumPy's `out=`: the result is cast (same_kind) into the given tensor, which is then what the call returns.
+
+    A reduction computes in the dtype of `out` unless told otherwise, and `out` has to have the result's very shape."""
+    parameters = list(inspect.signature(body).parameters)
     if "out" not in parameters:
         return body
-    keyword_only = parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
-    position = sys.maxsize if keyword_only else list(parameters).index("out")
+    position = parameters.index("out")
 
     @functools.wraps(body)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -112,9 +113,29 @@ def _with_out(body: Callable[..., Any]) -> Callable[..., Any]:
             return body(*args, **kwargs)
         from ._arrays import store
 
-        return store(out, body(*args, **kwargs))
+        if not is_reduction:
+            return store(out, body(*args, **kwargs))
+        return store(_out_of_reduction(out, result := body(*args, **_in_dtype_of(out, parameters, args, kwargs))), result)
 
     return call
+
+
+def _in_dtype_of(out: Any, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of a reduction, with the dtype of `out` where NumPy computes in that: sums always, means of inexact arrays."""
+    if "dtype" not in parameters or kwargs.get("dtype") is not None or len(args) > parameters.index("dtype") and args[parameters.index("dtype")] is not None:
+        return kwargs
+    array = args[0] if args else next(iter(kwargs.values()))
+    is_mean = "ddof" in parameters or "initial" not in parameters and "where" in parameters
+    inexact = getattr(array, "is_floating_point", lambda: False)() or getattr(array, "is_complex", lambda: False)()
+    if is_mean and not inexact or not hasattr(out, "dtype") or len(args) > parameters.index("dtype"):
+        return kwargs
+    return {**kwargs, "dtype": out.dtype}
+
+
+def _out_of_reduction(out: Any, result: Any) -> Any:
+    if getattr(out, "shape", result.shape) != result.shape:
+        raise ValueError(f"output parameter has the wrong shape {tuple(out.shape)}, the result has {tuple(result.shape)}")
+    return out
 
 
 def _with_writing(body: Callable[..., Any], parameter: str) -> Callable[..., Any]:

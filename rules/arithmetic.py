@@ -10,12 +10,17 @@ from ._ufunc import ufunc
 
 @ufunc("numpy.add", numbers=(0, 1), exact_unsigned=True)
 def add(x1, x2):
-    return torch.add(x1, x2)
+    """Complex numbers by their parts: torch multiplies the second by alpha, which spreads a NaN to both parts."""
+    if not is_complex(x1, x2):
+        return torch.add(x1, x2)
+    return torch.complex(x1.real + x2.real, x1.imag + x2.imag)
 
 
 @ufunc("numpy.subtract", numbers=(0, 1), exact_unsigned=True)
 def subtract(x1, x2):
-    return torch.sub(x1, x2)
+    if not is_complex(x1, x2):
+        return torch.sub(x1, x2)
+    return torch.complex(x1.real - x2.real, x1.imag - x2.imag)
 
 
 @ufunc("numpy.multiply", numbers=(0, 1), exact_unsigned=True)
@@ -234,6 +239,11 @@ def is_integral(*operands: object) -> bool:
     """True where all operands of a loop are integers or bools."""
     tensor = next(x for x in operands if isinstance(x, torch.Tensor))
     return not (tensor.is_floating_point() or tensor.is_complex())
+
+
+def is_complex(*operands: object) -> bool:
+    """True where the loop computes complex numbers."""
+    return next(x for x in operands if isinstance(x, torch.Tensor)).is_complex()
 
 
 def _complex_ge(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:

@@ -454,6 +454,9 @@ class FlatView:
     def __len__(self) -> int:
         return self.base.numel()
 
+    def __np2fx_tensor__(self) -> torch.Tensor:
+        return self.copy()
+
     def __iter__(self) -> Iterator[torch.Tensor]:
         return iter(torch.unbind(self.copy()))
 

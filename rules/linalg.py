@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 import operator
 from typing import Any, NamedTuple
@@ -99,8 +100,9 @@ def is_traced():
 
 
 @rule("numpy.linalg.norm", kind="reduction",
-      examples=("np.linalg.norm(x)", "np.linalg.norm(x, axis=-1)", "np.linalg.norm(x, axis=-1, keepdims=True)", "np.linalg.norm(v, ord=np.inf)",
-                "np.linalg.norm(v, 1)", "np.linalg.norm(m, 'fro')", "np.linalg.norm(m, axis=(0, 1))", "np.linalg.norm(x, 3, axis=0)"))  # fmt: skip
+      examples=("np.linalg.norm(x)", "np.linalg.norm(x, axis=-1)", "np.linalg.norm(x, axis=-1, keepdims=True)",
+                "np.linalg.norm(v, ord=np.inf)", "np.linalg.norm(v, 1)", "np.linalg.norm(m, 'fro')", "np.linalg.norm(m, axis=(0, 1))",
+                "np.linalg.norm(x, 3, axis=0)"))  # fmt: skip
 def norm(x, ord=None, axis=None, keepdims=False):
     """A norm of vectors along `axis`, of matrices over a pair of axes, or of the whole array.
 
@@ -184,14 +186,16 @@ def _matrix_norm(x, ord, rows, columns, keepdims):
     return result
 
 
-@rule("numpy.linalg.matrix_norm", kind="reduction", examples=("np.linalg.matrix_norm(m)", "np.linalg.matrix_norm(q, ord=1, keepdims=True)"))
+@rule("numpy.linalg.matrix_norm", kind="reduction",
+      examples=("np.linalg.matrix_norm(m)", "np.linalg.matrix_norm(q, ord=1, keepdims=True)"))  # fmt: skip
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """`norm` of matrices: the last two axes."""
     return norm(x, ord, (-2, -1), keepdims)
 
 
 @rule("numpy.linalg.vector_norm", kind="reduction",
-      examples=("np.linalg.vector_norm(x)", "np.linalg.vector_norm(x, axis=-1, ord=1)", "np.linalg.vector_norm(m, axis=(0, 1), keepdims=True)"))  # fmt: skip
+      examples=("np.linalg.vector_norm(x)", "np.linalg.vector_norm(x, axis=-1, ord=1)",
+                "np.linalg.vector_norm(m, axis=(0, 1), keepdims=True)"))  # fmt: skip
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """`norm` of vectors: over one axis, or over several as if they were one."""
     x = as_tensor(x)
@@ -231,7 +235,8 @@ def solve(a, b):
         raise ValueError(str(error)) from None
 
 
-@rule("numpy.linalg.pinv", kind="linalg", examples=("np.linalg.pinv(q)", "np.linalg.pinv(h, hermitian=True)", "np.linalg.pinv(q, rcond=1e-3)"))
+@rule("numpy.linalg.pinv", kind="linalg",
+      examples=("np.linalg.pinv(q)", "np.linalg.pinv(h, hermitian=True)", "np.linalg.pinv(q, rcond=1e-3)"))  # fmt: skip
 def pinv(a, rcond=None, hermitian=False, *, rtol=numpy._NoValue):
     """Pseudo-inverse; singular values up to `rcond` (1e-15) times the largest count as zero."""
     a = as_tensor(a)
@@ -274,8 +279,10 @@ def lstsq(a, b, rcond=None):
     else:
         rcond = torch.finfo(torch.float64).eps * max(n, m) if rcond is None else rcond
         some = b if k else torch.zeros((m, 1), dtype=b.dtype, device=b.device)  # LAPACK wants a right-hand side
-        with lapack():
+        try:
             x, residuals, rank, s = torch.linalg.lstsq(a, some, rcond=rcond, driver="gelsd")
+        except RuntimeError as error:  # torch takes NaN for a bug of its own
+            raise LinAlgError("SVD did not converge in Linear Least Squares") from error
         if not k:
             x, residuals = x[:, :0], residuals[:0]
     x, real = cast(x, dtype), real_of(dtype)
@@ -370,7 +377,8 @@ def cond(x, p=None):
     return torch.where(broken, math.inf, ratio)
 
 
-@rule("numpy.linalg.matrix_power", kind="linalg", examples=("np.linalg.matrix_power(q, 3)", "np.linalg.matrix_power(q, 0)", "np.linalg.matrix_power(q, -2)"))
+@rule("numpy.linalg.matrix_power", kind="linalg",
+      examples=("np.linalg.matrix_power(q, 3)", "np.linalg.matrix_power(q, 0)", "np.linalg.matrix_power(q, -2)"))  # fmt: skip
 def matrix_power(a, n):
     """The `n`-th power of square matrices, in their dtype (integers wrap); a negative one of the inverse."""
     a, n = square(a), operator.index(n)
@@ -390,7 +398,8 @@ def matrix_power(a, n):
     return result
 
 
-@rule("numpy.linalg.multi_dot", kind="linalg", examples=("np.linalg.multi_dot([m, m.T, m])", "np.linalg.multi_dot([v, np.outer(v, w), w])"))
+@rule("numpy.linalg.multi_dot", kind="linalg",
+      examples=("np.linalg.multi_dot([m, m.T, m])", "np.linalg.multi_dot([v, np.outer(v, w), w])"))  # fmt: skip
 def multi_dot(arrays, *, out=None):
     """`dot` of all in the cheapest order; the first and the last may be vectors."""
     arrays = [as_tensor(a) for a in arrays]
@@ -402,7 +411,7 @@ def multi_dot(arrays, *, out=None):
     for a, ranks in zip(arrays, wanted, strict=True):
         if a.ndim not in ranks:
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
-    if is_plain(*arrays) and all(p.shape[-1] == q.shape[0] for p, q in zip(arrays, arrays[1:], strict=False)):
+    if is_plain(*arrays) and all(p.shape[-1] == q.shape[0] for p, q in itertools.pairwise(arrays)):
         return torch.linalg.multi_dot(arrays)
     return functools.reduce(dot, arrays)
 
@@ -418,7 +427,8 @@ def cholesky(a, /, *, upper=False):
         return cast(torch.linalg.cholesky(a, upper=upper), dtype)
 
 
-@rule("numpy.linalg.qr", kind="linalg", examples=("np.linalg.qr(q)", "np.linalg.qr(m.astype(float), 'complete')", "np.linalg.qr(q, mode='r')"))
+@rule("numpy.linalg.qr", kind="linalg",
+      examples=("np.linalg.qr(q)", "np.linalg.qr(m.astype(float), 'complete')", "np.linalg.qr(q, mode='r')"))  # fmt: skip
 def qr(a, mode="reduced"):
     """Q and R; only R in mode `r`, LAPACK's reflectors in mode `raw`."""
     mode = {"f": "reduced", "full": "reduced", "e": "economic"}.get(mode, mode)
@@ -499,8 +509,8 @@ def _general(a):
     a = square(a)
     double, dtype = in_double(a)
     if not a.is_complex() and is_traced():
-        raise Refused(f"the eigenvalues of a {to_numpy(a.dtype)} matrix are real or complex depending on its values",
-                      "use numpy.linalg.eigh for symmetric matrices, or cast the matrix to a complex dtype first", "data-dependent-branch")  # fmt: skip
+        hint = "use numpy.linalg.eigh for symmetric matrices, or cast the matrix to a complex dtype first"
+        raise Refused("whether the eigenvalues of a real matrix are real depends on its values", hint, "data-dependent-branch")
     demand(torch.isfinite(double), LinAlgError("Array must not contain infs or NaNs"))
     return double, dtype
 

@@ -44,7 +44,9 @@ def _ordered(compare, mirrored, x1, x2):
         return mirrored(x2, x1)
     if x1.is_complex() and compare not in (torch.eq, torch.ne):
         x2 = as_tensor(x2, x1.dtype)
-        return torch.where(torch.eq(x1.real, x2.real), compare(x1.imag, x2.imag), compare(x1.real, x2.real))
+        known = torch.logical_not(torch.logical_or(torch.isnan(x1.imag), torch.isnan(x2.imag)))
+        by_real = torch.logical_and(compare(x1.real, x2.real), known)
+        return torch.where(torch.eq(x1.real, x2.real), compare(x1.imag, x2.imag), by_real)
     return compare(x1, x2)
 
 

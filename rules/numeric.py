@@ -114,7 +114,8 @@ def fix(x, out=None):
 
 
 @rule("numpy.isclose", kind="elementwise",
-      examples=("np.isclose(x, y)", "np.isclose(f, g, equal_nan=True)", "np.isclose(x, 1.0, rtol=0.1)", "np.isclose(f, f, atol=0)"))  # fmt: skip
+      examples=("np.isclose(x, y)", "np.isclose(f, g, equal_nan=True)", "np.isclose(x, 1.0, rtol=0.1)",
+                "np.isclose(f, f, atol=0)"))  # fmt: skip
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """`|a - b| <= atol + rtol * |b|` for finite `b`, or equal; NaN are equal only if asked."""
     x, y, atol, rtol = (v if is_weak(v) else as_tensor(v) for v in (a, b, atol, rtol))

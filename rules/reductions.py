@@ -128,7 +128,7 @@ def _mask(where, a):
         raise TypeError("Cannot cast array data to dtype('bool') according to the rule 'safe'")
     if mask.ndim > a.ndim:
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
-    return mask
+    return mask if mask.device == a.device else mask.to(a.device)
 
 
 def start_of(initial, dtype, a):

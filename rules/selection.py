@@ -374,7 +374,7 @@ def _of_nothing(function: Any, chosen: torch.Tensor, args: Any, kw: Any) -> Any:
         return function(chosen, *args, **kw)
     except (ValueError, IndexError) as error:
         hint = "trace with a sample in which every condition holds somewhere"
-        raise Refused(f"no element of the sample is for one of the functions, and it needs one: {error}", hint, "data-dependent-shape") from None
+        raise Refused(f"no element of the sample is for one of the functions: {error}", hint, "data-dependent-shape") from None
 
 
 def _conditions(x: torch.Tensor, condlist: Any) -> list[torch.Tensor]:

@@ -9,8 +9,8 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ._arrays import as_tensor, cast, is_weak, read_only
-from ._dtypes import inexact, promote
+from ._arrays import as_tensor, cast, demand, is_weak, read_only
+from ._dtypes import inexact, promote, to_numpy
 from ._table import Refused, refuse, rule
 from .arithmetic import add, divide, multiply, remainder, subtract
 from .numeric import between, diff
@@ -23,7 +23,8 @@ _LARGE = 2**24  # products that may stand in memory at once
 # Convolution
 
 
-@rule("numpy.convolve", kind="signal", examples=("np.convolve(v, w)", "np.convolve(v, [1, 2, 1], 'same')", "np.convolve(v, np.ones(2) / 2, mode='valid')"))
+@rule("numpy.convolve", kind="signal",
+      examples=("np.convolve(v, w)", "np.convolve(v, [1, 2, 1], 'same')", "np.convolve(v, np.ones(2) / 2, mode='valid')"))  # fmt: skip
 def convolve(a, v, mode="full"):
     """Linear convolution of two vectors; the longer one slides over the shorter one. Raises ValueError for empty ones."""
     a, v = (torch.reshape(x, (1,)) if x.ndim == 0 else x for x in (_constant(a), _constant(v)))
@@ -35,7 +36,8 @@ def convolve(a, v, mode="full"):
     return _slide(v, a, mode) if v.shape[0] > a.shape[0] else _slide(a, v, mode)
 
 
-@rule("numpy.correlate", kind="signal", examples=("np.correlate(v, w)", "np.correlate(v, [1, 2], 'full')", "np.correlate([1, 2.5], v, mode='same')"))
+@rule("numpy.correlate", kind="signal",
+      examples=("np.correlate(v, w)", "np.correlate(v, [1, 2], 'full')", "np.correlate([1, 2.5], v, mode='same')"))  # fmt: skip
 def correlate(a, v, mode="valid"):
     """Cross-correlation of two vectors, with the conjugate of `v`. Raises ValueError for empty ones."""
     a, v = _constant(a), _constant(v)
@@ -85,12 +87,14 @@ def _slide(a, v, mode):
     dtype = promote(a.dtype, v.dtype)
     a, v = cast(a, dtype), cast(v, dtype)
     before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
-    if is_plain(a, v) and not dtype.is_complex and (mode == "valid" or finite):
+    large = n * m > _LARGE
+    if is_plain(a, v) and not dtype.is_complex and (mode == "valid" or finite or large):
+        if not finite and mode != "valid":
+            demand(torch.isfinite(v), FloatingPointError("a large convolution needs a kernel of finite numbers"))
         pad = {"full": (m - 1, m - 1), "same": (before, m - 1 - before), "valid": (0, 0)}[mode]
         return _conv1d(a, v, pad)
-    if n * m > _LARGE:
-        raise Refused(f"a convolution of {n} by {m} numbers whose kernel may hold inf or nan needs too much memory",
-                      "use mode='valid' on a padded float array, or a kernel that is a constant")  # fmt: skip
+    if large:
+        raise Refused(f"a convolution of {n} by {m} numbers of {to_numpy(dtype)} needs too much memory", "use float32 or float64")
     full = exactly(_diagonal_sums, a, v)
     start = m - 1 if mode == "valid" else m - 1 - before
     return full if mode == "full" else torch.narrow(full, 0, start, n if mode == "same" else n - m + 1)
@@ -125,9 +129,11 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     x, xp, fp = as_tensor(x), as_tensor(xp), as_tensor(fp)
     kind = torch.complex128 if fp.is_complex() else torch.float64
     for t in (x, xp):
-        if t.is_complex():
+        if t.is_complex() and period is None:
             raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
     x, xp, fp = cast(x, torch.float64), cast(xp, torch.float64), cast(fp, kind)
+    if period is not None and not isinstance(period, torch.Tensor) and period == 0:
+        raise ValueError("period must be a non-zero value")
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
     if xp.shape[0] != fp.shape[0]:
@@ -142,12 +148,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 def _periodic(x, xp, fp, period):
     """All in one period, in order, with a point added at each end."""
-    if not isinstance(period, torch.Tensor):
-        if period == 0:
-            raise ValueError("period must be a non-zero value")
-        period = abs(period)
-    else:
-        period = torch.abs(period)
+    period = torch.abs(period) if isinstance(period, torch.Tensor) else abs(period)
     x, xp = remainder.compute(x, period), remainder.compute(xp, period)
     order = torch.argsort(xp, stable=True)
     xp, fp = torch.index_select(xp, 0, order), torch.index_select(fp, 0, order)
@@ -168,11 +169,13 @@ def _interpolated(x, xp, fp, left, right):
         value = torch.complex(real, _line(x, x0, x1, f0.imag, f1.imag))
     else:
         value = _line(x, x0, x1, f0, f1)
-    value = torch.where(torch.eq(x, x0), f0, value)
+    value = torch.where(torch.eq(x, x0) if n > 1 else torch.ones_like(x, dtype=torch.bool), f0, value)
     last = torch.select(fp, 0, n - 1)
     value = torch.where(torch.eq(x, torch.select(xp, 0, n - 1)), last, value)
     value = torch.where(torch.lt(x, torch.select(xp, 0, 0)), _outside(left, torch.select(fp, 0, 0)), value)
     value = torch.where(torch.gt(x, torch.select(xp, 0, n - 1)), _outside(right, last), value)
+    if n == 1:
+        return value  # the one comparison that NaN passes: neither below nor above
     # NaN stays; as a complex number its imaginary part is zero.
     return torch.where(torch.isnan(x), x.to(value.dtype), value)
 
@@ -270,7 +273,8 @@ def _weights(p, q):
     """Second order weights of the three points around an uneven gap: `p` before, `q` after (Fornberg 1988)."""
     times, plus = multiply.compute, add.compute
     both = plus(p, q)
-    return (divide.compute(torch.neg(q), times(p, both)), divide.compute(subtract.compute(q, p), times(p, q)), divide.compute(p, times(q, both)))
+    over = divide.compute
+    return (over(torch.neg(q), times(p, both)), over(subtract.compute(q, p), times(p, q)), over(p, times(q, both)))
 
 
 def _end(f, axis, h, edge_order, end):
@@ -311,7 +315,7 @@ def _points(M):
     """`1 - M, 3 - M, ..., M - 1` in float64, and whether there is a window to compute at all."""
     if isinstance(M, torch.Tensor):
         raise Refused("M is computed from the inputs, but decides a shape", "pass M as a Python int", "data-dependent-shape")
-    return torch.arange(1 - float(M), float(M), 2, dtype=torch.float64)
+    return torch.arange(1 - float(M), float(M), 2, dtype=torch.float64) if M > 0.5 else torch.zeros((0,), dtype=torch.float64)
 
 
 def _cosines(M, constant, *weights):
@@ -361,7 +365,7 @@ def kaiser(M, beta):
     if M == 1:
         return torch.ones((1,), dtype=torch.float64)
     beta = as_tensor(beta, torch.float64)
-    n, middle = torch.arange(0, float(M), dtype=torch.float64, device=beta.device), (M - 1) / 2.0
+    n, middle = torch.arange(0, max(float(M), 0.0), dtype=torch.float64, device=beta.device), (M - 1) / 2.0
     inside = torch.abs(beta * torch.sqrt(1 - ((n - middle) / middle) ** 2.0))
     return torch.div(torch.special.i0(inside), torch.special.i0(torch.abs(beta)))
 
@@ -380,7 +384,8 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
         raise ValueError("`window_shape` cannot contain negative values")
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
     if len(window) != len(axes):
-        raise ValueError(f"Must provide matching length window_shape and axis; got {len(window)} window_shape elements and {len(axes)} axes elements.")
+        found = f"{len(window)} window_shape elements and {len(axes)} axes elements"
+        raise ValueError(f"Must provide matching length window_shape and axis; got {found}.")
     view = x
     for d, size in zip(axes, window, strict=True):
         if view.shape[d] < size:

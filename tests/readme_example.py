@@ -1,6 +1,7 @@
 """Runs the examples of a Markdown page and compares what they print with what the page says they print.
 
     python tests/readme_example.py README.md
+    python tests/readme_example.py --update README.md    # have the page say what is printed
 
 Two kinds of examples are run, each in a folder of its own: a ```python block that a ```text block follows is a program and its
 output; a ```console block holds commands (`$ np2fx check pre.py`) with their output. A line `# pre.py` at the top of a ```python block
@@ -20,15 +21,17 @@ from pathlib import Path
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TIME = re.compile(r"\b\d+\.\d+ s\b")
+_COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _FILE_NAME = re.compile(r"# ([\w/]+\.py)\n")
 
 
 @dataclass(frozen=True)
 class Example:
-    """A command, what it should print, and the files it finds. `line` is where the output stands on the page."""
+    """A command, what it should print, and the files it finds. `start` and `line` are where the output stands on the page."""
 
     command: str
     expected: str
+    start: int
     line: int
     files: dict[str, str]
 
@@ -40,19 +43,21 @@ def examples(page: str) -> list[Example]:
     program = None
     for match in _BLOCK.finditer(page):
         language, text = match.groups()
-        line = page.count("\n", 0, match.start()) + 1
         if language == "text" and program is not None:
-            found.append(Example(f"python {program}", text, line, dict(files)))
+            found.append(_example(page, f"python {program}", text, match.start(2), files))
         program = None
         if language == "python":
             named = _FILE_NAME.match(text)
             program = named.group(1) if named else "example.py"
             files[program] = text
         elif language == "console":
-            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-                command, _, expected = part.partition("\n")
-                found.append(Example(command, expected, line, dict(files)))
+            for command in _COMMAND.finditer(text):
+                found.append(_example(page, command.group(1), command.group(2), match.start(2) + command.start(2), files))
     return found
+
+
+def _example(page: str, command: str, expected: str, start: int, files: dict[str, str]) -> Example:
+    return Example(command, expected, start, page.count("\n", 0, start), dict(files))
 
 
 def printed(example: Example) -> str:
@@ -76,10 +81,23 @@ def difference(example: Example) -> str:
     return "\n".join(difflib.unified_diff(said, did, "the page says", example.command, lineterm=""))
 
 
-def main(paths: list[str]) -> int:
+def updated(page: str) -> str:
+    """The page with every output as it is printed today."""
+    for example in reversed(examples(page)):
+        if difference(example):
+            output = "".join(f"{line.rstrip()}\n" for line in printed(example).strip().splitlines())
+            page = page[: example.start] + output + page[example.start + len(example.expected) :]
+    return page
+
+
+def main(arguments: list[str]) -> int:
     wrong = 0
-    for path in paths:
-        for example in examples(Path(path).read_text(encoding="utf-8")):
+    for path in map(Path, (a for a in arguments if a != "--update")):
+        page = path.read_text(encoding="utf-8")
+        if "--update" in arguments:
+            path.write_text(updated(page), encoding="utf-8")
+            continue
+        for example in examples(page):
             found = difference(example)
             print(f"{path}:{example.line}: {example.command}: {'differs' if found else 'ok'}")
             if found:

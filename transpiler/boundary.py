@@ -6,6 +6,7 @@ NumPy arrays it returns NumPy arrays, given tensors it returns tensors. Called f
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import functools
 import inspect
@@ -15,19 +16,25 @@ from typing import Any, TypeVar
 import numpy as _numpy
 import torch
 
+from .pipeline.spec import TensorSpec, parse
 from .rules._arrays import as_tensor, is_scalar, mirrored_views, zero_d_array
+from .rules._dtypes import to_torch
 
 F = TypeVar("F", bound=Callable[..., Any])
 _inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", default=False)
 
 
-def boundary(numpy: bool = True, floating: tuple[str, ...] = (), numbers: tuple[str, ...] = (), mirrored: bool = False) -> Callable[[F], F]:
-    """Decorates a rewritten function.
+def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[str, ...] = (), numbers: tuple[str, ...] = (),
+             takes: dict[str, str] | None = None, mirrored: bool = False) -> Callable[[F], F]:  # fmt: skip
+    """Decorates a rewritten function. What its rewriting took for granted is checked when it is called: TypeError where it does not hold.
 
     numpy     arrays become tensors on the way in and arrays again on the way out
-    floating  the parameters that the rewriting took for float32 or float64 arrays of one dtype: TypeError for others
-    numbers   the parameters that it took for Python numbers: TypeError for arrays and NumPy scalars
+    floating  parameters taken for float32 or float64 arrays, all of one dtype
+    arrays    parameters taken for arrays
+    numbers   parameters taken for Python numbers
+    takes     parameters whose dtype and rank the rewriting knows, as specs ("float32[_, _]"); those that `@np2fx.node` declares are added
     mirrored  writes through flipped copies and what they are flipped from are kept in step, as NumPy's views are"""
+    expected = {n: parse(t) for n, t in (takes or {}).items()}
 
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
@@ -38,14 +45,12 @@ def boundary(numpy: bool = True, floating: tuple[str, ...] = (), numbers: tuple[
             to_numpy = numpy and outside and not _holds_tensor((args, kwargs))
             if outside:
                 args, kwargs = _to_tensors(args), _to_tensors(kwargs)
-            if floating or numbers:
-                _check(function, signature.bind(*args, **kwargs).arguments, floating, numbers)
+            declared = {n: s for n, s in getattr(call, "__np2fx_spec__", {}).items() if isinstance(s, TensorSpec)}
+            if floating or arrays or numbers or expected or declared:
+                _Check(function, signature.bind(*args, **kwargs).arguments).all(floating, arrays, numbers, {**declared, **expected})
             token = _inside.set(True)
             try:
-                if mirrored:
-                    with mirrored_views():
-                        found = function(*args, **kwargs)
-                else:
+                with mirrored_views() if mirrored else contextlib.nullcontext():
                     found = function(*args, **kwargs)
             finally:
                 _inside.reset(token)
@@ -57,21 +62,46 @@ def boundary(numpy: bool = True, floating: tuple[str, ...] = (), numbers: tuple[
     return decorate
 
 
-def _check(function: Callable[..., Any], arguments: dict[str, Any], floating: tuple[str, ...], numbers: tuple[str, ...]) -> None:
-    """The assumption that the rewriting rests on, where nothing was declared."""
-    found = {n: arguments[n] for n in floating if n in arguments}
-    for n, value in found.items():
-        if not isinstance(value, torch.Tensor) or value.dtype not in (torch.float32, torch.float64):
-            kind = f"a {value.dtype} tensor" if isinstance(value, torch.Tensor) else f"{type(value).__name__}"
-            raise TypeError(f"{function.__qualname__} was rewritten for float arrays, but {n} is {kind}: declare it "
-                            f'(@np2fx.node({n}="int64[...]")) and rewrite again, or rewrite with --exact')  # fmt: skip
-    for n in numbers:
-        if n in arguments and (not isinstance(arguments[n], (int, float)) or isinstance(arguments[n], _numpy.generic)):
-            raise TypeError(f"{function.__qualname__} was rewritten for a Python number in {n}, but got {type(arguments[n]).__name__}: annotate it and rewrite again, "
-                            "or rewrite with --exact")  # fmt: skip
-    dtypes = {n: v.dtype for n, v in found.items()}
-    if len(set(dtypes.values())) > 1:
-        raise TypeError(f"{function.__qualname__} was rewritten for arrays of one float dtype, but got {dtypes}: declare them or rewrite with --exact")
+class _Check:
+    """Holds the arguments of one call against what the rewriting took for granted."""
+
+    def __init__(self, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
+        self.name, self.arguments = function.__qualname__, arguments
+
+    def all(self, floating: tuple[str, ...], arrays: tuple[str, ...], numbers: tuple[str, ...], takes: dict[str, Any]) -> None:
+        for n in (*floating, *arrays):
+            if not isinstance(self.arguments.get(n, _ABSENT), torch.Tensor) and n in self.arguments:
+                raise self.error(n, "an array")
+        given = {n: self.arguments[n].dtype for n in floating if n in self.arguments}
+        for n, dtype in given.items():
+            if dtype not in (torch.float32, torch.float64):
+                raise self.error(n, "a float32 or float64 array")
+        if len(set(given.values())) > 1:
+            raise TypeError(f"{self.name} was rewritten for arrays of one float dtype, but got {given}: {_WAY_OUT}")
+        for n in numbers:
+            value = self.arguments.get(n, 0)
+            if not isinstance(value, (int, float)) or isinstance(value, _numpy.generic):
+                raise self.error(n, "a Python number")
+        for n, spec in takes.items():
+            value = self.arguments.get(n)
+            if isinstance(spec, TensorSpec) and n in self.arguments and not _fits(value, spec):
+                raise self.error(n, f"{spec}")
+
+    def error(self, parameter: str, wanted: str) -> TypeError:
+        value = self.arguments[parameter]
+        got = f"a {str(value.dtype).removeprefix('torch.')} array of rank {value.ndim}" if isinstance(value, torch.Tensor) else f"a {type(value).__name__}"
+        return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {_WAY_OUT}")
+
+
+_ABSENT = object()
+_WAY_OUT = 'declare what it takes, such as @np2fx.node(x="int64[n]"), and rewrite again, or rewrite with --exact'
+
+
+def _fits(value: Any, spec: TensorSpec) -> bool:
+    """dtype and rank are the spec's; sizes are the caller's."""
+    if not isinstance(value, torch.Tensor) or value.dtype != to_torch(spec.dtype):
+        return False
+    return spec.rank is None or value.ndim == spec.rank
 
 
 def _holds_tensor(value: Any) -> bool:

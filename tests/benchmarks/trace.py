@@ -1,7 +1,8 @@
 """What tracing costs per recorded operation, for chains of 10 to 5000, beside leapp where it is installed.
 
-The two take turns on the same chain; the medians of several rounds and their ratio are printed. np2fx's time is that of the whole of
-`trace`: the plain run, the recording, the graph and its comparison with NumPy. leapp's is that of running the annotated function.
+The two take turns on the same chain; medians of several rounds and their ratio are printed. "record" is the time inside the function
+while it is traced, taken by the function itself, for both. "whole" is all of np2fx's `trace`: the plain run, the recording, the
+graph module and its comparison with NumPy.
 """
 
 from __future__ import annotations
@@ -23,53 +24,47 @@ import torch
 import np2fx
 
 LENGTHS = (10, 100, 1000, 5000)
+SAMPLE = np.linspace(0, 1, 7, dtype=np.float32)
 
 
-def chain(length: int) -> Callable[[Any], Any]:
-    """A function of `length` NumPy operations, one after the other."""
+def chain(length: int, factor: Any, times: list[float]) -> Callable[[Any], Any]:
+    """A function of `length` NumPy operations, one after the other, which notes how long it took."""
 
     def function(x: Any) -> Any:
+        start = time.perf_counter()
         for _ in range(length // 2):
-            x = np.sin(x * np.float32(1.01))
+            x = np.sin(x * factor)
+        times.append(time.perf_counter() - start)
         return x
 
     return function
 
 
-def leapp_chain(length: int) -> Callable[[Any], Any]:
-    """The same for leapp, which takes no NumPy scalars."""
-
-    def function(x: Any) -> Any:
-        for _ in range(length // 2):
-            x = np.sin(x * 1.01)
-        return x
-
-    return function
-
-
-def time_np2fx(length: int) -> float:
-    """Seconds for one trace of a chain."""
-    sample, function = np.linspace(0, 1, 7, dtype=np.float32), chain(length)
+def time_np2fx(length: int) -> tuple[float, float]:
+    """Seconds of recording a chain, and of all of `trace`."""
+    times: list[float] = []
+    function = chain(length, 1.01, times)
     start = time.perf_counter()
-    module = np2fx.trace(function, sample)
-    took = time.perf_counter() - start
-    assert sum(n.op == "call_function" for n in module.graph.nodes) == length // 2 * 2
-    return took
+    module = np2fx.trace(function, SAMPLE)
+    whole = time.perf_counter() - start
+    recorded = sum(n.op == "call_function" for n in module.graph.nodes)
+    if recorded != length:
+        raise AssertionError(f"{recorded} operations were recorded, not {length}")
+    return times[-1], whole
 
 
 def time_leapp(leapp: Any, length: int) -> float:
-    """Seconds for leapp to run the annotated chain."""
-    sample, function = np.linspace(0, 1, 7, dtype=np.float32), leapp_chain(length)
+    """Seconds of leapp's recording of the chain."""
+    times: list[float] = []
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         leapp.start("benchmark", save_path=folder)
         try:
-            start = time.perf_counter()
-            traced = leapp.annotate.input_tensors("node", {"x": sample})
-            result = function(traced["x"] if isinstance(traced, dict) else traced)
+            traced = leapp.annotate.input_tensors("node", {"x": SAMPLE})
+            result = chain(length, 1.01, times)(traced["x"] if isinstance(traced, dict) else traced)
             leapp.annotate.output_tensors("node", {"y": result}, export_with="jit")
-            return time.perf_counter() - start
         finally:
             leapp.stop()
+    return times[-1]
 
 
 def main() -> int:
@@ -87,14 +82,16 @@ def main() -> int:
     except ImportError:
         leapp = None
     time_np2fx(10)
-    print(f"{'operations':>10}  {'np2fx us/op':>12}  {'leapp us/op':>12}  {'ratio':>6}")
+    print(f"{'operations':>10}  {'np2fx record':>12}  {'np2fx whole':>12}  {'leapp record':>12}  {'ratio':>6}   (us per operation)")
     for length in options.lengths:
-        ours, theirs = [], []
+        ours: list[tuple[float, float]] = []
+        theirs: list[float] = []
         for _ in range(options.rounds):
             ours.append(time_np2fx(length))
             if leapp is not None:
                 theirs.append(time_leapp(leapp, length))
-        a = statistics.median(ours) / length * 1e6
-        b = statistics.median(theirs) / length * 1e6 if theirs else None
-        print(f"{length:>10}  {a:>12.1f}  {'-' if b is None else f'{b:.1f}':>12}  {'-' if b is None else f'{a / b:.2f}':>6}")
+        record, whole = (statistics.median(column) / length * 1e6 for column in zip(*ours, strict=True))
+        other = statistics.median(theirs) / length * 1e6 if theirs else None
+        beside = f"{other:>12.1f}  {record / other:>6.2f}" if other is not None else f"{'-':>12}  {'-':>6}"
+        print(f"{length:>10}  {record:>12.1f}  {whole:>12.1f}  {beside}")
     return 0

@@ -48,15 +48,15 @@ def repo(tmp_path, hooks):
     tool, revision, _, _ = hooks
     git(tmp_path, "init", "-q")
     (tmp_path / ".pre-commit-config.yaml").write_text(
-        f"repos:\n  - repo: file://{tool}\n    rev: {revision}\n    hooks:\n      - id: np2fx-check\n      - id: np2fx-rewrite\n        stages: [manual]\n"
+        f"repos:\n  - repo: file://{tool}\n    rev: {revision}\n    hooks:\n"
+        "      - id: np2fx-check\n      - id: np2fx-rewrite\n        stages: [manual]\n"
     )
     return tmp_path
 
 
 def pre_commit(repo, hooks, *argv):
-    done = subprocess.run(
-        [sys.executable, "-m", "pre_commit", "run", "--all-files", *argv], cwd=repo, env=hooks[2], capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "pre_commit", "run", "--all-files", *argv]
+    done = subprocess.run(command, cwd=repo, env=hooks[2], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 

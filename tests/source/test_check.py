@@ -33,6 +33,9 @@ FINDINGS = {
     "print": ("print(x)\nreturn x", [("side-effect", "warning", "print(x)")]),
     "open": ("open('f')\nreturn x", [("side-effect", "error", "open('f')")]),
     "clock": ("import time\nt = time.time()\nreturn x * t", [("side-effect", "error", "time.time()")]),
+    "refused-argument": ("return np.vecdot(x, x, axes=[0])", [("unsupported-argument", "error", "[0]")]),
+    "refused-mode": ("return np.pad(x, 1, mode=lambda *a: a)", [("opaque-call", "error", "lambda *a: a")]),
+    "refused-array": ("return np.bincount(x, minlength=x.argmax())", [("data-dependent-shape", "error", "x.argmax()")]),
     "unknown-keyword": ("return np.sum(x, colour=1)", [("unsupported-argument", "error", "1")]),
     # indexing
     "scalar-unknown-rank": ("return x[0] * 2", [("scalar-index", "warning", "x[0]")]),
@@ -109,6 +112,7 @@ CLEAN = {
     "constant-index": "table = np.arange(10)\nreturn x * table[3]",
     "local-list": "parts = []\nfor k in range(3):\n    parts.append(x * k)\nreturn np.stack(parts)",
     "dtype-branch": "if x.dtype == np.float32:\n    return x\nreturn x.astype(np.float32)",
+    "default-spelled-out": "return np.vecdot(x, x, axes=None)",
     "errstate": "with np.errstate(all='ignore'):\n    return x / 2",
     "raise-with-value": "if x.ndim > 2:\n    raise ValueError(f'bad {x}')\nreturn x",
     "in-strings": "if 'a' in ['a', 'b']:\n    return x\nreturn -x",
@@ -327,3 +331,36 @@ def test_the_static_half_imports_neither_torch_nor_numpy():
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_each_call_of_a_helper_has_memory_of_its_own():
+    source = """
+        import numpy as np
+        import np2fx
+        def make(x):
+            return x * 2
+        def same(x):
+            return x
+        @np2fx.node
+        def f(x):
+            a, b = make(x), make(x)
+            a[0] = 1
+            c = same(b)
+            c[0] = 1
+            return a + b
+    """
+    assert [(f.name, f.line) for f in check_source(textwrap.dedent(source))] == [("aliasing", 13)]
+
+
+def test_a_helper_called_at_import_is_still_checked():
+    source = """
+        import numpy as np
+        import np2fx
+        def table(n):
+            return np.random.rand(3)
+        TABLE = table(3)
+        @np2fx.node
+        def f(x):
+            return x * table(3)
+    """
+    assert [(f.name, f.line) for f in check_source(textwrap.dedent(source))] == [("random", 5)]

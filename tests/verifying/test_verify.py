@@ -181,3 +181,23 @@ def test_examples_of_kinds(kind: Any) -> None:
         samples = () if node.__np2fx_spec__ else tuple(np.linspace(0, 1, 3) + n for n in range(node.__code__.co_argcount))
         found = [f.name for f in np2fx.verify(node, *samples, ways=("trace",)).findings if f.severity == "error"]
         assert (kind.name in found) == wanted, found
+
+
+def test_the_order_of_ties_is_left_open(converts_to: Any) -> None:
+    sample = np.zeros(6)
+    converts_to(lambda x: torch.argsort(x, stable=True))
+    assert verify(lambda x: x.argsort(), sample, ways=("convert",)).ok
+    assert verify(lambda x: np.argsort(x.copy()), sample, ways=("convert",)).ok
+    converts_to(lambda x: torch.argsort(x, stable=True, descending=True))
+    assert not verify(lambda x: x.argsort(), sample, ways=("convert",)).ok
+    converts_to(lambda x: torch.sort(x).values)
+    assert verify(lambda x: np.partition(x, 2), sample, ways=("convert",)).ok
+    converts_to(lambda x: x.numel() - 1 - torch.argmax(x.flip(0)))
+    assert not verify(lambda x: np.argmax(x), sample, ways=("convert",)).ok
+
+
+def test_a_search_in_unsorted_values_is_undefined(converts_to: Any) -> None:
+    converts_to(lambda x, v: torch.searchsorted(x, v))
+    report = verify(lambda x, v: np.searchsorted(x, v), np.arange(5.0), np.ones(3), ways=("convert",))
+    assert report.ok, str(report)
+    assert report.checked["undefined"] > 0

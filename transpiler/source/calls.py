@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from .outcomes import Bound, outcome
 from .outside import Outside
+from .refusing import holds
 from .table import RuleSource
 from .targets import RECORDED_BY_LEAPP, words
 from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, dtype_name, element_of, join_all
@@ -186,7 +187,24 @@ class Calls(Outside):
                 found[keyword.arg] = (keyword.value, keywords[keyword.arg])
                 if keyword.arg not in known and not any(p.kind == "var-keyword" for p in rule.parameters):
                     self.say("unsupported-argument", keyword.value, f"the torch rule of {rule.name} has no argument `{keyword.arg}`")
+        self.refused(rule, found)
         return found
+
+    def refused(self, rule: RuleSource, bound: Bound) -> None:
+        """Findings for arguments that the rule refuses whatever the arrays are."""
+        defaults = {p.name: p.default for p in rule.parameters}
+
+        def value_of(name: str) -> Value:
+            if name in bound:
+                return bound[name][1]
+            default = defaults.get(name)
+            return UNKNOWN if default is None else self.quietly(ast.parse(default, mode="eval").body)
+
+        for condition, message, hint, finding in rule.refused:
+            given = [bound[n.id][0] for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name) and n.id in bound]
+            if given and holds(condition, value_of):
+                short = rule.name.rpartition(".")[2]
+                self.say(finding, given[0], message if short in message else f"{rule.name}: {message}", hint)
 
     # Methods.
 

@@ -18,6 +18,7 @@ COMPILED = words(
     "pyproj pinocchio mujoco casadi cvxpy osqp networkx h5py bottleneck xarray imageio matplotlib trimesh"
 )
 _DEPTH = 12  # of helpers that call helpers
+_WALKS = 16  # of one function, each with other values
 
 
 class Functions(Walker):
@@ -71,7 +72,8 @@ class Functions(Walker):
         if compiled and any(v.traced for v in (*args, *keywords.values())):
             self.say("opaque-call", e, f"`{function.name}` is compiled (`@{ast.unparse(compiled[0])}`) and cannot be traced")
             return UNKNOWN
-        return self.inline(function, args, keywords)
+        known = frozenset().union(*(v.memory for v in (*args, *keywords.values())))
+        return _own(self.inline(function, args, keywords), known, f"{e.lineno}:{e.col_offset}")
 
     def inline(
         self,
@@ -82,17 +84,20 @@ class Functions(Walker):
         known: bool = True,
     ) -> Value:
         """Walk a function of this module with the values it is called with; its findings stand in its own lines."""
-        key = (function, tuple(args), tuple(sorted(keywords.items(), key=lambda k: k[0])))
+        key = (function, self.muted, tuple(args), tuple(sorted(keywords.items(), key=lambda k: k[0])))
         if key in self.done:
             return self.done[key]
+        walks = self.walks.setdefault(function, [])
         if function in self.stack or len(self.stack) > _DEPTH:
             return Value("unknown", any(v.traced for v in (*args, *keywords.values())))
-        self.done[key] = UNKNOWN
-        nested = isinstance(function, ast.Lambda) or self.names.is_local_function(function)
-        outer, returns, globals_ = self.env, self.returns, self.globals
+        if len(walks) >= _WALKS:
+            return walks[-1]
         parameters = self.parameters(function, {}, bound)
         if known:
+            parameters.update(self.defaults(function.args))
             parameters.update(_given(function.args, args, keywords, parameters))
+        nested = isinstance(function, ast.Lambda) or self.names.is_local_function(function)
+        outer, returns, globals_ = self.env, self.returns, self.globals
         self.env, self.returns, self.globals = {**(outer if nested else {}), **parameters}, [], set()
         self.stack.append(function)
         if isinstance(function, ast.Lambda):
@@ -104,7 +109,15 @@ class Functions(Walker):
         found = join_all(self.returns) if self.returns else NONE
         self.env, self.returns, self.globals = outer, returns, globals_
         self.done[key] = found
+        walks.append(found)
         return found
+
+    def defaults(self, args: ast.arguments) -> dict[str, Value]:
+        """What parameters are where a call does not give them."""
+        positional = [a.arg for a in (*args.posonlyargs, *args.args)]
+        pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
+        pairs += [(a.arg, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+        return {name: self.quietly(default) for name, default in pairs}
 
     def uninitialised(self, body: list[ast.stmt]) -> None:
         """Findings for memory that is read and was never written."""
@@ -120,3 +133,11 @@ def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str,
     if parameters.vararg:
         found[parameters.vararg.arg] = sequence_of(args[len(positional) :])
     return {k: v for k, v in found.items() if v.kind != "unknown" or k not in old or not old[k].is_array or old[k].assumed}
+
+
+def _own(value: Value, known: frozenset[str], place: str) -> Value:
+    """A helper's result with memory of this call's own, where it is neither the arguments' nor older than the call."""
+    if value.items is not None:
+        value = replace(value, items=tuple(_own(v, known, f"{place}:{n}") for n, v in enumerate(value.items)))
+    memory = {m if m in known or m.startswith(("argument ", "state ")) else place for m in value.memory}
+    return replace(value, memory=frozenset(memory))

@@ -355,7 +355,7 @@ class _Follower:
         helper = self.helper(e)
         if helper is not None:
             return helper
-        if isinstance(e.func, ast.Name) and e.func.id == "is_integral":
+        if isinstance(e.func, ast.Name) and e.func.id in ("is_integral", "is_complex"):
             facts = [self.env[a.id].fact for a in e.args if isinstance(a, ast.Name) and a.id in self.env]
             if any(f.is_tensor and f.dtype in FLOATS for f in facts):
                 return False

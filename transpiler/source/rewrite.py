@@ -19,6 +19,7 @@ from .nodes import Node, find_nodes
 from .promotion import ASSUMED
 from .results import SCALAR_TYPES, torch_parameters
 from .rewriting import Rewriter
+from .summaries import Summaries
 from .table import Table, load_table
 from .text import Source, splice
 from .values import dtype_name, of_annotation, of_spec
@@ -86,6 +87,10 @@ class _Module:
         done = [n.function for n in nodes if n.function is not None and self._done(n.function)]
         self.converted = {n.function for n in functions} | {f for f in ast.walk(self.tree) if isinstance(f, ast.FunctionDef) and self._done(f)} | set(done)
         self.pure = _pure_functions(self.tree, self.names)
+        given = {n.function: self._parameters(n) for n in functions}
+        self.assumed = {f: (floating, numbers) for f, (_, floating, numbers) in given.items()}
+        helpers = {n.function for n in functions if n.how == "helper" and not self.exact}
+        self.summaries = Summaries(self._resolve, self.table, {f: facts for f, (facts, _, _) in given.items()}, helpers)
         made = [self._node(n) for n in functions]
         self._spread_refusals(made)
         findings += [f for m in made for f in m.findings]
@@ -115,19 +120,25 @@ class _Module:
         rewriter = Rewriter(self.source, self._resolve, self.table, self.path, self.exact)
         rewriter.npx_name, rewriter.ops_name, rewriter.torch_name = self.aliases["npx"], self.aliases["ops"], self.aliases["torch"]
         rewriter.is_pure = lambda f: self.names.definition(f) in self.pure  # type: ignore[method-assign]
-        facts, assumed, numbers = self._parameters(node)
-        edits = rewriter.rewrite(function, facts)
+        rewriter.call_fact = self.summaries.call  # type: ignore[method-assign]
+        assumed, numbers = self.assumed[function]
+        assumed, numbers = [*assumed, *self.summaries.floating.get(function, [])], [*numbers, *self.summaries.numbers.get(function, [])]
+        edits = rewriter.rewrite(function, self.summaries.parameters(function))
         made.findings += rewriter.findings
         made.calls = {d for n in ast.walk(function) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
         if made.refused or not edits:
             return made
         used = tuple(a for a in assumed if a in rewriter.read_names)
+        arrays = tuple(a for a in self.summaries.arrays.get(function, []) if a in rewriter.read_names)
+        takes = {n: _spec(f) for n, f in self.summaries.parameters(function).items()
+                 if f.kind == "array" and f.dtype not in (None, ASSUMED) and n not in node.declared}  # fmt: skip
         counted = tuple(n for n in numbers if n in rewriter.read_names)
         made.edits, made.imported = edits, set(rewriter.imported)
         options = [*(["numpy=False"] if self.boundary == "none" else []), *([f"floating={used!r}"] if used else []),
-                   *([f"numbers={counted!r}"] if counted else []), *(["mirrored=True"] if rewriter.mirrored else [])]
+                   *([f"arrays={arrays!r}"] if arrays else []), *([f"numbers={counted!r}"] if counted else []), *([f"takes={takes!r}"] if takes else []),
+                   *(["mirrored=True"] if rewriter.mirrored else [])]
         if options or self.boundary == "numpy":
-            if self.boundary == "numpy" or used or counted or rewriter.mirrored:
+            if self.boundary == "numpy" or options:
                 made.edits.append(self._decorator(function, f"@{self.aliases['ops']}.boundary({', '.join(options)})"))
                 made.imported.add("ops")
         if used:
@@ -214,7 +225,7 @@ class _Module:
             return name(found)
         definition = self.names.definition(e)
         if definition is not None:
-            return Fact("function") if definition in self.converted else UNKNOWN
+            return Fact("function", value=definition) if definition in self.converted else UNKNOWN
         return self._constant(e)
 
     def _constant(self, e: ast.Name) -> Fact:
@@ -306,6 +317,11 @@ def _suspicious(n: ast.AST) -> bool:
         return False
     attribute = n.func.attr if isinstance(n.func, ast.Attribute) else n.func.id if isinstance(n.func, ast.Name) else ""
     return attribute in (*_IN_PLACE, "flip", "fliplr", "flipud", "rot90") or any(k.arg in ("out", "copy", None) for k in n.keywords)
+
+
+def _spec(fact: Fact) -> str:
+    """What the boundary checks of a parameter whose dtype is known: "float32[_, _]"."""
+    return str(fact.dtype) if fact.rank is None else f"{fact.dtype}[{', '.join('_' * fact.rank)}]"
 
 
 def _parses(text: str) -> bool:

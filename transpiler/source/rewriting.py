@@ -49,7 +49,7 @@ class Rewriter:
 
     def rewrite(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> list[tuple[int, int, str]]:
         """The edits that turn `node` into torch; empty where nothing is to do or a finding forbids it."""
-        inference = Inference(self.resolve, lambda callee, call, inf: call_fact(callee, call, inf, self.table))
+        inference = Inference(self.resolve, self.call_fact)
         inference.function(node, parameters)
         self.facts = inference.facts
         self.mutates = any(self._writes(n) for n in ast.walk(node))
@@ -63,6 +63,10 @@ class Rewriter:
         else:
             self.block(node.body)
         return [] if any(f.severity == "error" for f in self.findings) else self.pieces
+
+    def call_fact(self, callee: Fact, call: ast.Call, inference: Inference) -> Fact:
+        """The fact of a call's result."""
+        return call_fact(callee, call, inference, self.table)
 
     def is_pure(self, function: ast.expr) -> bool:
         """True for a function of the module that is known to write into nothing and to hand out no flipped views."""
@@ -557,6 +561,9 @@ class Rewriter:
         if isinstance(n, ast.Slice):
             step = n.step
             return step is not None and not (isinstance(step, ast.Constant) and isinstance(step.value, int) and step.value > 0)
+        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and self.fact(n.value).may_be_tensor and self.fact(n).kind != "scalar":
+            # An index computed from arrays picks a view in NumPy and a copy in torch.
+            return any(self.fact(p).kind in ("scalar", "tensor", "unknown") and not isinstance(p, ast.Slice) for p in key_parts(n.slice))
         if isinstance(n, ast.Call):
             callee = self.fact(n.func)
             named = str(callee.value).rpartition(".")[2] if callee.kind == "name" else ""

@@ -14,7 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-_FORMAT = 7  # of the cached index
+from .refusing import refusals
+
+_FORMAT = 8  # of the cached index
 UFUNC_KEYWORDS = ("out", "where", "casting", "order", "dtype", "subok", "signature")
 
 
@@ -43,6 +45,7 @@ class RuleSource:
     view: bool = False
     is_ufunc: bool = False
     outputs: int = 1
+    refused: tuple[tuple[str, ...], ...] = ()
     doc: str = ""
     examples: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
@@ -224,7 +227,8 @@ def _rule_entry(function: ast.FunctionDef, decorator: ast.Call, names: dict[str,
         "entry": "rule", "names": _strings(decorator.args, names), "body_name": function.name, "module": module, "file": file,
         "line": function.lineno, "kind": options.pop("kind", "elementwise"), "writes": options.pop("writes", None),
         "view": bool(options.pop("view", False)), "examples": list(options.pop("examples", ())), "is_ufunc": is_ufunc,
-        "outputs": _outputs(function), "doc": ast.get_docstring(function) or "",
+        "outputs": _outputs(function), "refused": refusals(function, {p.name for p in parameters}),
+        "doc": ast.get_docstring(function) or "",
         "parameters": [[p.name, p.kind, p.default] for p in parameters], "options": options,
     }  # fmt: skip
 
@@ -239,6 +243,7 @@ def _outputs(function: ast.FunctionDef) -> int:
 def _rule(entry: dict[str, Any]) -> RuleSource:
     values = {k: v for k, v in entry.items() if k != "entry"}
     values["parameters"] = tuple(Parameter(*p) for p in entry["parameters"])
+    values["refused"] = tuple(map(tuple, entry.get("refused", ())))
     values["names"], values["examples"] = tuple(entry["names"]), tuple(entry["examples"])
     return RuleSource(**values)
 

@@ -130,7 +130,7 @@ def of_constant(value: Any) -> Value:
         return NONE
     if isinstance(value, (bool, int, float, complex)):
         return Value("number", dtype=type(value).__name__, constant=value)
-    return TEXT if isinstance(value, (str, bytes)) else OBJECT
+    return Value("text", constant=value) if isinstance(value, (str, bytes)) else OBJECT
 
 
 # What is declared.

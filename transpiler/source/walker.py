@@ -31,6 +31,7 @@ class Walker:
         self.globals: set[str] = set()
         self.stack: list[ast.AST] = []
         self.done: dict[tuple[object, ...], Value] = {}
+        self.walks: dict[ast.AST, list[Value]] = {}
         self.methods: dict[str, FunctionNode] = {}
         self.muted = True
         self.module_env: dict[str, Value] = {}

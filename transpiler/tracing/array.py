@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -63,6 +64,11 @@ class TracedNpArray(numpy.ndarray):
 
     # Indexing and iteration
 
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return state.shape(self)[0]
+
     def __getitem__(self, key: Any) -> Any:
         return state.running().getitem(self, key)
 
@@ -87,7 +93,9 @@ class TracedNpArray(numpy.ndarray):
     def _set_shape(self, shape: Any) -> None:
         state.running().reshape_in_place(self, shape)
 
-    shape = property(lambda self: numpy.ndarray.shape.__get__(self), _set_shape)  # type: ignore[attr-defined]
+    shape = property(state.shape, _set_shape)
+    size = property(lambda self: math.prod(state.shape(self)))
+    nbytes = property(lambda self: math.prod(state.shape(self)) * self.itemsize)
     strides = property(lambda self: state.running().fixed(self, "strides"))
     base = property(lambda self: state.running().fixed(self, "base"))
     data = property(lambda self: state.running().fixed(self, "data"))

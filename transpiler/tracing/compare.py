@@ -11,6 +11,9 @@ from torch import fx
 TOLERANCE = {"float16": 1e-2, "float32": 1e-3, "complex64": 1e-3}
 """How far apart, relative to the largest value, still counts as the same computation; 1e-6 for the other dtypes with a fraction."""
 
+REPEATED = {"float16": 1e-3, "float32": 1e-6, "complex64": 1e-6}
+"""The same for two runs of the same NumPy code, which may differ by the order of a sum; 1e-13 for the others."""
+
 
 def compare_graphs(g1: fx.GraphModule, g2: fx.GraphModule) -> str | None:
     """The first difference between two graphs: operation, target, arguments, Python numbers and constant tensors. None where
@@ -80,8 +83,8 @@ def values_of(x: torch.Tensor) -> numpy.ndarray[Any, Any]:
         return x.detach().resolve_conj().resolve_neg().cpu().numpy()
 
 
-def difference(want: Any, got: Any) -> str | None:
-    """How a result differs from NumPy's (an array or a number), beyond rounding; None where it does not."""
+def difference(want: Any, got: Any, repeated: bool = False) -> str | None:
+    """How a result differs from NumPy's (an array or a number), beyond rounding; None where it does not. `repeated`: both are NumPy's."""
     if isinstance(got, torch.Tensor):
         got = values_of(got)
     a, b = numpy.asarray(want), numpy.asarray(got)
@@ -91,7 +94,7 @@ def difference(want: Any, got: Any) -> str | None:
         return f"dtype {b.dtype}, NumPy has {a.dtype}"
     if a.dtype.kind not in "fc":
         return None if numpy.array_equal(a, b) else f"{_short(b)}, NumPy has {_short(a)}"
-    tolerance = TOLERANCE.get(a.dtype.name, 1e-6)
+    tolerance = REPEATED.get(a.dtype.name, 1e-13) if repeated else TOLERANCE.get(a.dtype.name, 1e-6)
     wide = numpy.complex128 if a.dtype.kind == "c" else numpy.float64
     a, b = a.astype(wide), b.astype(wide)
     finite = numpy.abs(a[numpy.isfinite(a)])

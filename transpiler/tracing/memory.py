@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy
@@ -184,11 +182,19 @@ class Memory:
             }
             return self.fail(name, messages[name], _WAY_OUT[name])
 
+    def loose_size(self) -> Any:
+        """The traced function asks for a size that depends on values."""
+        with self.inside():
+            return self.fail("data-dependent-shape", "a size that depends on values (of a mask, say) becomes a Python number",
+                             "keep the size: np.where(mask, x, 0) instead of x[mask], or count with np.sum(mask)")  # fmt: skip
+
     def fixed(self, x: TracedNpArray, name: str) -> Any:
         """An attribute that tells of memory: only a constant has it."""
-        if self.is_constant(x) or (name in ("base", "flags", "strides") and x._value is not None):
+        if self.is_constant(x):
             return getattr(x._value, name)
         with self.inside():
+            if name in ("base", "flags", "strides"):
+                return self.fail("python-value", f".{name} tells of the layout in memory, which a graph does not have", "do without it")
             return self.fail(
                 "opaque-call", f".{name} hands out the memory of an array of the graph", "stay with NumPy functions, or split the node"
             )
@@ -197,15 +203,23 @@ class Memory:
         """Raise TraceError at the user's line."""
         raise error(name, message, hint) from cause
 
-    @contextlib.contextmanager
-    def inside(self) -> Iterator[None]:
+    def inside(self) -> _Inside:
         """The tracer is at work: NumPy is itself meanwhile. The first TraceError is remembered, also if the traced function catches it."""
-        paused, self.paused = self.paused, True
-        try:
-            yield
-        except TraceError as failure:
-            if self.failure is None:
-                self.failure = failure
-            raise
-        finally:
-            self.paused = paused
+        return _Inside(self)
+
+
+class _Inside:
+    """See `Memory.inside`."""
+
+    __slots__ = ("memory", "paused")
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    def __enter__(self) -> None:
+        self.paused, self.memory.paused = self.memory.paused, True
+
+    def __exit__(self, kind: Any, failure: Any, trace: Any) -> None:
+        self.memory.paused = self.paused
+        if kind is not None and isinstance(failure, TraceError) and self.memory.failure is None:
+            self.memory.failure = failure

@@ -102,6 +102,11 @@ class Recorder(TorchFunctionMode):
         self._kept.append(x)
         return x
 
+    def is_loose(self, x: torch.Tensor) -> bool:
+        """True where the shape of a recorded tensor may depend on values."""
+        node = self._nodes.get(id(x))
+        return node is not None and node.meta.get("loose", False)
+
     def first(self, node: fx.Node) -> torch.Tensor | None:
         """The tensor that was recorded as `node`."""
         return next((x for x in self._kept if self._nodes.get(id(x)) is node), None)
@@ -193,6 +198,8 @@ class Recorder(TorchFunctionMode):
             raise error(
                 "random", f"torch.{name} draws new numbers each time, a graph would repeat these", "call .eval(), or pass the numbers in"
             )
+        if name == "batch_norm" and (args[5] if len(args) > 5 else kwargs.get("training")):
+            raise error("side-effect", "batch normalisation in training mode changes its running statistics", "call .eval() on the module first")
         if name == "numpy":
             return self.bridge.to_numpy(args[0])
         device = kwargs.get("device")
@@ -209,6 +216,9 @@ class Recorder(TorchFunctionMode):
         node = self._node(func, name, node_args, node_kwargs)
         if _sizes_depend_on_values(name, args):
             self._note_sizes(result)
+            node.meta["loose"] = True
+        elif any(n.meta.get("loose") for n in node.all_input_nodes):
+            node.meta["loose"] = not isinstance(result, torch.Tensor) or result.ndim > 0
         if writes is not None:
             node.meta["writes"] = True
             self.record(writes, node)
@@ -241,7 +251,9 @@ class Recorder(TorchFunctionMode):
         elif isinstance(result, (list, tuple)):
             for i, part in enumerate(result):
                 if isinstance(part, (torch.Tensor, list, tuple)):
-                    self._results(part, self.graph.create_node("call_function", operator.getitem, (node, i), {}))
+                    item = self.graph.create_node("call_function", operator.getitem, (node, i), {})
+                    item.meta["loose"] = node.meta.get("loose", False)
+                    self._results(part, item)
 
     def argument(self, x: Any) -> Any:
         """An argument as the graph holds it: nodes for tensors, plain Python for the rest."""

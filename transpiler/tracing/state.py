@@ -54,6 +54,15 @@ def defers(x: Any, other: Any) -> bool:
     return isinstance(other, torch.Tensor) or getattr(type(other), "__array_ufunc__", 0) is None
 
 
+def shape(x: Any) -> tuple[int, ...]:
+    """The shape of a traced array. Raises TraceError where it depends on values and the traced function asks for it."""
+    if x._tensor is not None:
+        tracer = active()
+        if tracer is not None and tracer.recorder.is_loose(x._tensor):
+            tracer.loose_size()
+    return numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
+
+
 def flags(x: Any) -> Any:
     """The `flags` of an array: those of its values, or the shell's own while it is made."""
     if x._value is None:

@@ -149,7 +149,9 @@ class Tracer(Arguments):
         same = self._same(result, real)
         if not traced and all(self.is_constant(t) for t in targets):
             return same if same is not None else self.constant(result, real)
-        if known.name in SHAPE_ONLY or (known.rule is not None and known.rule.kind == "python"):
+        if known.name in SHAPE_ONLY:
+            if any(self.recorder.is_loose(self.tensor(x)) for x in traced):
+                self.loose_size()
             return result
         tensors = self._tensors(known, rule, torch_args, torch_kwargs)
         if targets:
@@ -251,6 +253,8 @@ class Tracer(Arguments):
             self._check_same(real, tensor, known)
             return real if self.recorder.node(tensor) is None else self.note(TracedScalar(real, tensor))
         if not isinstance(real, numpy.ndarray):
+            if type(real) is not type(made) or real != made:
+                self.fail("mismatch", f"the rule of {known.name} gives {made!r}, NumPy {real!r}")
             return real
         tensor = made if isinstance(made, torch.Tensor) else as_tensor(made)
         self._check_same(real, tensor, known)
@@ -259,10 +263,9 @@ class Tracer(Arguments):
         return self.array(real, tensor)
 
     def _check_same(self, real: Any, tensor: torch.Tensor, known: Known) -> None:
-        wanted = real.dtype.newbyteorder("=")
-        if real.shape != tuple(tensor.shape) or wanted != to_numpy(tensor.dtype):
+        if real.shape != tuple(tensor.shape) or to_torch(real.dtype) != tensor.dtype:
             got = f"{to_numpy(tensor.dtype)} of shape {tuple(tensor.shape)}"
-            self.fail("mismatch", f"the rule of {known.name} gives {got}, NumPy {wanted} of shape {real.shape}")
+            self.fail("mismatch", f"the rule of {known.name} gives {got}, NumPy {real.dtype} of shape {real.shape}")
         if self.diagnose and known.name not in ("numpy.empty", "numpy.empty_like"):
             why = difference(real, tensor)
             if why is not None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import inspect
 import json
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,13 +27,14 @@ OK, NOT_OK, COULD_NOT_RUN = 0, 1, 2
 def run(args: argparse.Namespace) -> int:
     """The command. Exit code 0: all nodes verified; 1: some are not ok; 2: the command could not run.
 
-    args  paths, samples (an .npz file or None), max_examples, output_format ("text" or "json"), node (a name or None)"""
+    args  paths, samples (an .npz file or None), max_examples, seed, output_format ("text" or "json"), node (a name or None)"""
     wanted = getattr(args, "node", None)
     reports: list[Report] = []
     try:
         samples = load_samples(getattr(args, "samples", None))
         for path, node, function in node_functions(args.paths, wanted):
-            report = verify_node(path, node, function, samples, getattr(args, "max_examples", None) or 50)
+            with _stdout_closed_to_libraries():
+                report = verify_node(path, node, function, samples, getattr(args, "max_examples", None) or 50, getattr(args, "seed", 0))
             reports.append(report)
             if args.output_format != "json":
                 print(report, flush=True)
@@ -47,7 +50,9 @@ def run(args: argparse.Namespace) -> int:
     return OK if all(report.ok for report in reports) else NOT_OK
 
 
-def verify_node(path: str, node: Node, function: Callable[..., Any] | None, samples: Mapping[str, Any], max_examples: int) -> Report:
+def verify_node(
+    path: str, node: Node, function: Callable[..., Any] | None, samples: Mapping[str, Any], max_examples: int, seed: int
+) -> Report:
     """The report of one node; its findings and place are those of the source file."""
     line = node.function.lineno if node.function is not None and node.how != "region" else node.span[0]
     if function is None:
@@ -57,11 +62,26 @@ def verify_node(path: str, node: Node, function: Callable[..., Any] | None, samp
         report.findings.append(undeclared(report, message))
         return report
     try:
-        return verify(function, *samples_of(function, node.name, samples), max_examples=max_examples)
+        return verify(function, *samples_of(function, node.name, samples), max_examples=max_examples, seed=seed)
     except (SpecError, TypeError) as e:
         report = Report(node.name, path, line)
         report.findings.append(undeclared(report, str(e)))
         return report
+
+
+@contextlib.contextmanager
+def _stdout_closed_to_libraries() -> Iterator[None]:
+    """LAPACK prints to the process's stdout when it is given nan, past Python's: it must not get between our lines, or into JSON."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def load_samples(path: str | None) -> dict[str, Any]:

@@ -73,7 +73,8 @@ class Report:
 
 _WORDS = {
     "raised": "on which NumPy raises",
-    "undefined": "left out, undefined in C",
+    "undefined": "left out, undefined in NumPy",
+    "ties": "with ties that NumPy leaves unordered",
     "ill_conditioned": "too ill-conditioned to compare",
     "overflow": "on which one side overflows",
     "refused_convert": "refused by the converted function",
