@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._arrays import as_tensor as as_tensor
+    from ._arrays import cast as cast
+    from ._arrays import demand as demand
+    from ._dtypes import inexact as inexact
+    from ._dtypes import promote as promote
+    from ._dtypes import to_torch as to_torch
     from ._table import Refusal, Rule
+    from ._table import Refused as Refused
+    from ._table import refuse as refuse
+    from ._table import rule as rule
+    from ._ufunc import ufunc as ufunc
 
 
 def topics() -> list[str]:
@@ -44,9 +54,20 @@ def load_once() -> dict[str, Rule]:
     return _loaded
 
 
+_AUTHORS: dict[str, str] = {
+    "rule": "_table", "refuse": "_table", "Refused": "_table", "ufunc": "_ufunc", "as_tensor": "_arrays", "cast": "_arrays",
+    "demand": "_arrays", "is_weak": "_arrays", "widen": "_arrays", "zero_d_array": "_arrays", "promote": "_dtypes", "inexact": "_dtypes",
+    "complex_of": "_dtypes", "to_torch": "_dtypes", "to_numpy": "_dtypes",
+}  # fmt: skip
+"""What a module of rules is written with, and where it lives."""
+
+
 def __getattr__(name: str) -> Any:
+    """`rule` and its kin for authors; any other name is the rule of the NumPy function of that name."""
     if name.startswith("_"):
         raise AttributeError(name)
+    if name in _AUTHORS:
+        return getattr(importlib.import_module(f".{_AUTHORS[name]}", __name__), name)
     found = load_once().get(f"numpy.{name}")
     if found is None:
         raise AttributeError(f"np2fx.rules has no rule for numpy.{name}")

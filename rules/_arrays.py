@@ -75,6 +75,16 @@ def is_weak(x: Any) -> bool:
     return isinstance(x, (int, float, complex)) and not isinstance(x, (bool, numpy.generic))
 
 
+def stands_for(number: Any, dtype: torch.dtype) -> bool:
+    """True for a Python number that torch turns into `dtype` as NumPy does, so that it can stand in the torch call."""
+    if not is_weak(number) or isinstance(number, complex) or dtype in WIDER or dtype == torch.bool or dtype.is_complex:
+        return False
+    if dtype.is_floating_point:
+        exact = 2**11 if dtype == torch.float16 else 2**63
+        return abs(number) < exact if isinstance(number, int) else number != number or abs(number) in (0.0, float("inf")) or abs(number) <= torch.finfo(dtype).max
+    return isinstance(number, int) and torch.iinfo(dtype).min <= number <= torch.iinfo(dtype).max
+
+
 def dtype_of(x: Any) -> Any:
     """The torch dtype of an operand, or `int`, `float`, `complex` for a weak Python number."""
     if isinstance(x, torch.Tensor):

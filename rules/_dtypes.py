@@ -25,7 +25,7 @@ WIDER = {torch.uint16: torch.int64, torch.uint32: torch.int64, torch.uint64: tor
 Exact for uint16 and uint32. For uint64 only where the bits come out alike (add, subtract, multiply, &, |, ^, ~, <<)."""
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _torch_dtype(dtype: Any) -> torch.dtype:
     found = _TO_TORCH.get(numpy.dtype(dtype).newbyteorder("="))
     if found is None:
@@ -50,7 +50,7 @@ def to_numpy(dtype: Any) -> numpy.dtype[Any]:
     return found
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def promote(*dtypes: Any) -> torch.dtype:
     """NumPy's common dtype of torch dtypes and weak Python types (`int`, `float`, `complex`, `bool`)."""
     return to_torch(numpy.result_type(*map(_prototype, dtypes)))
@@ -61,7 +61,7 @@ def _prototype(dtype: Any) -> Any:
     return dtype(0) if dtype in (int, float, complex) else to_numpy(dtype)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def inexact(dtype: torch.dtype) -> torch.dtype:
     """The dtype in which NumPy computes means and the like: floats stay, ints and bool become float64."""
     return dtype if dtype.is_floating_point or dtype.is_complex else torch.float64
@@ -79,7 +79,7 @@ def complex_of(dtype: torch.dtype) -> torch.dtype:
     return torch.complex64 if dtype in (torch.float16, torch.float32) else torch.complex128
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def can_cast(source: torch.dtype, target: torch.dtype, casting: str) -> bool:
     return numpy.can_cast(to_numpy(source), to_numpy(target), casting)
 

@@ -8,9 +8,11 @@ what all NumPy functions share (`out=`, writing into an argument), so a body sta
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import sys
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +35,7 @@ class Rule:
     kind      what comes out of it and which inputs test it: elementwise, reduction, shape, creation, linalg, ...
     writes    the parameter that NumPy writes into, if any
     view      True where NumPy returns a view of its first argument
-    examples  calls in NumPy's own spelling over the strategy names of tests/rules/strategies.py
+    examples  calls in NumPy's own spelling over the strategy names of np2fx.testing.strategies
     """
 
     names: tuple[str, ...]
@@ -61,13 +63,57 @@ class Refusal:
 
 RULES: dict[str, Rule] = {}
 REFUSALS: dict[str, Refusal] = {}
+_changes = 0
+
+
+def version() -> int:
+    """Another number after every change of the table: what was made from it is right for as long as this stays."""
+    return _changes
 
 
 def register(entry: Rule) -> None:
     for name in entry.names:
-        if name in RULES or name in REFUSALS:
-            raise ValueError(f"{name} has two entries in the table")
+        _check_new(name)
         RULES[name] = entry
+
+
+def _check_new(name: str) -> None:
+    global _changes
+    if name in RULES or name in REFUSALS:
+        raise ValueError(f"{name} has two entries in the table")
+    _changes += 1
+
+
+def remove(names: Iterable[str]) -> None:
+    """Take entries out again: those of a module that failed while it was imported."""
+    global _changes
+    for name in list(names):
+        RULES.pop(name, None)
+        REFUSALS.pop(name, None)
+        _changes += 1
+
+
+def original(name: str) -> Any:
+    """The object that a dotted name ("numpy.linalg.norm", "scipy.special.softmax") stands for.
+
+    Modules on the way are imported. None where the library, or this version of it, does not have it."""
+    parts = name.split(".")
+    found: Any = sys.modules.get(parts[0]) or _imported(parts[0])
+    for n, part in enumerate(parts[1:], 2):
+        if found is None:
+            return None
+        inner = getattr(found, part, None)
+        if inner is None and isinstance(found, types.ModuleType) and hasattr(found, "__path__"):
+            inner = _imported(".".join(parts[:n]))
+        found = inner
+    return found
+
+
+def _imported(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
 
 
 def rule(
@@ -90,8 +136,7 @@ def rule(
 def refuse(*names: str, reason: str, hint: str, finding: str = "unmapped-function") -> None:
     """Record that NumPy's `names` cannot be torch: the `reason`, and the way out as `hint`."""
     for name in names:
-        if name in RULES or name in REFUSALS:
-            raise ValueError(f"{name} has two entries in the table")
+        _check_new(name)
         REFUSALS[name] = Refusal(names, reason, hint, finding)
 
 
@@ -99,10 +144,11 @@ def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any
     """NumPy's `out=`: the result is cast (same_kind) into the given tensor, which is then what the call returns.
 
     A reduction computes in the dtype of `out` unless told otherwise, and `out` has to have the result's very shape."""
-    parameters = list(inspect.signature(body).parameters)
-    if "out" not in parameters:
+    given = inspect.signature(body).parameters
+    parameters = list(given)
+    if "out" not in given:
         return body
-    position = parameters.index("out")
+    position = sys.maxsize if given["out"].kind is inspect.Parameter.KEYWORD_ONLY else parameters.index("out")
 
     @functools.wraps(body)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -122,12 +168,12 @@ def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any
 
 def _in_dtype_of(out: Any, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keywords of a reduction, with the dtype of `out` where NumPy computes in that: sums always, means of inexact arrays."""
-    if "dtype" not in parameters or kwargs.get("dtype") is not None or len(args) > parameters.index("dtype") and args[parameters.index("dtype")] is not None:
+    if "dtype" not in parameters or kwargs.get("dtype") is not None or (len(args) > parameters.index("dtype") and args[parameters.index("dtype")] is not None):
         return kwargs
     array = args[0] if args else next(iter(kwargs.values()))
-    is_mean = "ddof" in parameters or "initial" not in parameters and "where" in parameters
+    is_mean = "ddof" in parameters or ("initial" not in parameters and "where" in parameters)
     inexact = getattr(array, "is_floating_point", lambda: False)() or getattr(array, "is_complex", lambda: False)()
-    if is_mean and not inexact or not hasattr(out, "dtype") or len(args) > parameters.index("dtype"):
+    if (is_mean and not inexact) or not hasattr(out, "dtype") or len(args) > parameters.index("dtype"):
         return kwargs
     return {**kwargs, "dtype": out.dtype}
 

@@ -9,6 +9,7 @@ loop's dtype: tensors, or (where it takes `numbers`) Python numbers already roun
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ import torch
 
 from ._arrays import as_tensor, cast, dtype_of, is_weak, store, widen
 from ._dtypes import WIDER, resolve, to_numpy, to_torch
-from ._table import Refused, Rule, register
+from ._table import Refused, Rule, original, register
 
 
 class Ufunc:
@@ -30,8 +31,11 @@ class Ufunc:
         self.__name__ = name.rpartition(".")[2]
         self.__doc__ = body.__doc__
         self.body, self.numbers, self.compares, self.exact_unsigned = body, numbers, compares, exact_unsigned
-        self.numpy: numpy.ufunc = functools.reduce(getattr, name.split(".")[1:], numpy)  # type: ignore[assignment]
-        self.nin, self.nout = self.numpy.nin, self.numpy.nout
+        self.numpy: numpy.ufunc = original(name)
+        if not isinstance(self.numpy, numpy.ufunc):
+            raise ValueError(f"{name} is no ufunc here ({self.numpy!r})")
+        self.nin, self.nout, self.nargs = self.numpy.nin, self.numpy.nout, self.numpy.nargs
+        self.ntypes, self.types, self.identity, self.signature = self.numpy.ntypes, self.numpy.types, self.numpy.identity, self.numpy.signature
 
     def __repr__(self) -> str:
         return f"<rule for numpy.{self.__name__}>"
@@ -281,7 +285,7 @@ def ufunc(*names: str, numbers: tuple[int, ...] = (), compares: bool = False, ex
     def enter(body: Callable[..., Any]) -> Ufunc:
         made = Ufunc(names[0], body, numbers, compares, exact_unsigned)
         operands = ("a", "b")[: made.nin]
-        short = "np." + names[0].removeprefix("numpy.")
+        short = re.sub(r"^numpy\.", "np.", names[0])
         register(Rule(names, made.compute, made, kind, None, False, examples or (f"{short}({', '.join(operands)})",)))
         return made
 

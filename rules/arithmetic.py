@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
-from ._arrays import demand
+from ._arrays import as_tensor, demand, stands_for
 from ._ufunc import ufunc
 
 
@@ -146,17 +148,23 @@ def trunc(x):
     return torch.trunc(x) if x.is_floating_point() else torch.clone(x)
 
 
-@ufunc("numpy.maximum")
+@ufunc("numpy.maximum", numbers=(1,))
 def maximum(x1, x2):
     """NaN where either is NaN. Complex numbers are ordered by real, then imaginary part."""
+    if not isinstance(x2, torch.Tensor) and stands_for(x2, x1.dtype):
+        return torch.clamp(x1, min=x2)
+    x2 = as_tensor(x2, x1.dtype)
     if x1.is_complex():
         return torch.where(torch.logical_or(_complex_ge(x1, x2), torch.isnan(x1)), x1, x2)
     return torch.maximum(x1, x2)
 
 
-@ufunc("numpy.minimum")
+@ufunc("numpy.minimum", numbers=(1,))
 def minimum(x1, x2):
     """NaN where either is NaN. Complex numbers are ordered by real, then imaginary part."""
+    if not isinstance(x2, torch.Tensor) and stands_for(x2, x1.dtype):
+        return torch.clamp(x1, max=x2)
+    x2 = as_tensor(x2, x1.dtype)
     if x1.is_complex():
         return torch.where(torch.logical_or(_complex_ge(x2, x1), torch.isnan(x1)), x1, x2)
     return torch.minimum(x1, x2)
@@ -197,6 +205,17 @@ def signbit(x):
 @ufunc("numpy.nextafter")
 def nextafter(x1, x2):
     return torch.nextafter(x1, x2)
+
+
+@ufunc("numpy.spacing", examples=("np.spacing(f)", "np.spacing(x.real)", "np.spacing(np.copysign(0, f))"))
+def spacing(x):
+    """The distance to the next number away from zero, with the sign of `x`, positive at -0.0; of float16 to the next larger one."""
+    if x.dtype == torch.float16:
+        gap = torch.sub(torch.nextafter(x, torch.full_like(x, math.inf)), x)
+    else:
+        gap = torch.sub(torch.nextafter(x, torch.copysign(torch.full_like(x, math.inf), x)), x)
+        gap = torch.where(torch.eq(x, 0), torch.abs(gap), gap)
+    return torch.where(torch.isinf(x), math.nan, gap)
 
 
 @ufunc("numpy.modf")

@@ -34,7 +34,7 @@ from .reductions import (
     sum,
     var,
 )
-from .statistics import axes_tuple, median, midpoint, quantile_weights, quantiles, ready, sorted_last
+from .statistics import axes_tuple, median, midpoint, never_overwritten, quantile_weights, quantiles, ready, sorted_last
 
 
 def has_nan(a):
@@ -220,7 +220,8 @@ def _nan_position(find, worst, a, axis, keepdims):
     examples=("np.nanmedian(f)", "np.nanmedian(x)", "np.nanmedian(f, axis=-1, keepdims=True)", "np.nanmedian(m, axis=(0, 1))"),
 )
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The median of what is not NaN; NaN where nothing is left. `a` is never written to."""
+    """The median of what is not NaN; NaN where nothing is left."""
+    never_overwritten(overwrite_input)
     a = as_tensor(a)
     if a.numel() == 0:
         return nanmean(a, axis, keepdims=keepdims)
@@ -250,6 +251,7 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
 
     With a `q` that is no Python number, a float32 array gives float64. NumPy gives float32 if there is only NaN in the first
     slice: a dtype that depends on values, which no graph can have."""
+    never_overwritten(overwrite_input)
     return _nan_quantiles(
         *ready(a, q, 1, "Quantiles must be in the range [0, 1]"), axis, method, keepdims, weights, type(q) in (int, float)
     )
@@ -266,6 +268,7 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
 )
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """`nanquantile` with `q` in percent."""
+    never_overwritten(overwrite_input)
     return _nan_quantiles(
         *ready(a, q, 100, "Percentiles must be in the range [0, 100]"), axis, method, keepdims, weights, type(q) in (int, float)
     )

@@ -9,7 +9,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ._arrays import as_tensor, cast, dtype_of, is_weak
+from ._arrays import as_tensor, cast, dtype_of, is_weak, stands_for
 from ._dtypes import WIDER, can_cast, promote, resolve, to_torch
 from ._table import Refused, rule
 from .arithmetic import absolute, add, divide, maximum, minimum, multiply, positive, remainder, subtract, trunc
@@ -45,7 +45,7 @@ def clip_method(a, min=None, max=None, out=None, *, dtype=None, where=True):
 
 
 def _clipped(a, low, high, dtype, where):
-    if dtype is None and where is True and _is_number_of(a, low) and _is_number_of(a, high) and not low is high is None:
+    if dtype is None and where is True and _is_bound(a, low) and _is_bound(a, high) and not low is high is None:
         return torch.clamp(a, low, high)
     if where is not True:
         raise Refused("clip with where= is not supported", "use numpy.where")
@@ -63,15 +63,9 @@ def _clipped(a, low, high, dtype, where):
     return minimum.compute(maximum.compute(a, low, dtype=loop), high, dtype=loop)
 
 
-def _is_number_of(a, bound):
-    """True for a Python number that `a`'s dtype can hold as it is, so that torch.clamp means NumPy's clip."""
-    if bound is None:
-        return True
-    if a.dtype in WIDER or a.dtype == torch.bool or a.is_complex() or not is_weak(bound) or isinstance(bound, complex):
-        return False
-    if a.is_floating_point():
-        return abs(bound) < 2**63 if isinstance(bound, int) else math.isinf(bound) or abs(bound) <= torch.finfo(a.dtype).max
-    return isinstance(bound, int) and torch.iinfo(a.dtype).min <= bound <= torch.iinfo(a.dtype).max
+def _is_bound(a, bound):
+    """True for what torch.clamp takes for the same bound: None, or a number of `a`'s dtype."""
+    return bound is None or stands_for(bound, a.dtype)
 
 
 # Rounding

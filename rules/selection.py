@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, demand, dtype_of, is_weak, result_type, zero_d_array
+from ._arrays import as_tensor, cast, demand, dtype_of, is_weak, result_type, stands_for, zero_d_array
 from ._dtypes import WIDER, can_cast, promote, to_numpy
 from ._table import Refused, rule
 from .indexing import FlatView, assigned, filled, getitem, incoming_value, on_bits, picked
@@ -21,9 +21,9 @@ def where(condition, x=None, y=None, /):
     """`x` where the condition is true, else `y`; with the condition alone, the positions where it is true."""
     if isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor) and x.dtype == y.dtype and _is_mask(condition):
         return torch.where(condition, x, y)
-    if isinstance(x, torch.Tensor) and _is_mask(condition) and _same_kind(y, x.dtype):
+    if isinstance(x, torch.Tensor) and _is_mask(condition) and stands_for(y, x.dtype):
         return torch.where(condition, x, y)
-    if isinstance(y, torch.Tensor) and _is_mask(condition) and _same_kind(x, y.dtype):
+    if isinstance(y, torch.Tensor) and _is_mask(condition) and stands_for(x, y.dtype):
         return torch.where(condition, x, y)
     if x is None and y is None:
         return nonzero(condition)
@@ -36,16 +36,6 @@ def where(condition, x=None, y=None, /):
 
 def _is_mask(condition: Any) -> bool:
     return isinstance(condition, torch.Tensor) and condition.dtype == torch.bool and condition.ndim > 0
-
-
-def _same_kind(number: Any, dtype: torch.dtype) -> bool:
-    """True for a Python number that torch turns into `dtype` without a loss, so that it can stand in the call."""
-    if not is_weak(number) or dtype in WIDER or dtype == torch.bool:
-        return False
-    if isinstance(number, int):
-        info = None if dtype.is_floating_point or dtype.is_complex else torch.iinfo(dtype)
-        return abs(number) < 2**11 if info is None else info.min <= number <= info.max
-    return dtype.is_floating_point if isinstance(number, float) else False
 
 
 def _in_dtype(x: Any, dtype: torch.dtype, device: Any = None) -> torch.Tensor:

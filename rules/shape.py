@@ -502,6 +502,8 @@ def ndarray_repeat(a, repeats, /, axis=None):
 @rule("numpy.trim_zeros", kind="shape", view=True, examples=("np.trim_zeros(v)", "np.trim_zeros(v, 'f')", "np.trim_zeros(m, axis=0)"))
 def trim_zeros(filt, trim="fb", axis=None):
     """A view without the zeros at the ends. How long it is depends on the values, so it cannot be traced."""
+    if isinstance(filt, (list, tuple)) and not any(isinstance(x, torch.Tensor) for x in filt):
+        return numpy.trim_zeros(filt, trim, axis)  # a list stays a list
     a, trim = as_tensor(filt), trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")

@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ._arrays import as_tensor, cast, demand, zero_d_array
 from ._dtypes import inexact, promote, to_torch
-from ._table import rule
+from ._table import Refused, rule
 from .arithmetic import multiply, subtract
 from .reductions import mean, merged, restored, sum
 from .shape import bits
@@ -104,7 +104,8 @@ def sorted_last(a):
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle of the sorted elements, or the mean of the two middle ones; NaN where there is one.
 
-    Integers and bools in float64. `a` is never written to, whatever `overwrite_input`."""
+    Integers and bools in float64."""
+    never_overwritten(overwrite_input)
     a = as_tensor(a)
     axes = axes_tuple(axis, a)
     ordered = sorted_last(merged(a, axes))
@@ -118,6 +119,12 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         last = torch.select(ordered, -1, n - 1)
         middle = torch.where(torch.isnan(last), last, middle)
     return restored(middle, axes, keepdims)
+
+
+def never_overwritten(overwrite_input):
+    """NumPy leaves open in which order `overwrite_input` leaves the array: no torch function does just that."""
+    if overwrite_input:
+        raise Refused("overwrite_input=True leaves the array in an order that NumPy does not define", "leave it out: the result is the same")
 
 
 def midpoint(low, high):
@@ -141,7 +148,8 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
     """The quantiles `q` (in [0, 1]) of the elements along `axis`, by any of NumPy's methods; the axes of `q` come first.
 
     A Python number `q` is weak: float32 stays float32. With a NumPy scalar `q` it becomes float64 (in NumPy only without NaN: a
-    dtype that depends on values, which no graph can have). NaN where there is one. `a` is never written to."""
+    dtype that depends on values, which no graph can have). NaN where there is one."""
+    never_overwritten(overwrite_input)
     a, fractions = ready(a, q, 1, "Quantiles must be in the range [0, 1]")
     return quantiles(a, fractions, axis, method, keepdims, weights, type(q) in (int, float))
 
@@ -158,6 +166,7 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
 )
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """`quantile` with `q` in percent."""
+    never_overwritten(overwrite_input)
     a, fractions = ready(a, q, 100, "Percentiles must be in the range [0, 100]")
     return quantiles(a, fractions, axis, method, keepdims, weights, type(q) in (int, float))
 

@@ -24,7 +24,7 @@ import torch
 from . import rules
 from .rules._arrays import as_tensor, is_scalar, is_weak, store, zero_d_array
 from .rules._dtypes import to_numpy, to_torch
-from .rules._table import REFUSALS, Refused
+from .rules._table import REFUSALS, Refused, original, version
 from .rules._ufunc import Ufunc
 from .source.facts import OPERATORS as _BY_NODE
 
@@ -387,7 +387,8 @@ def numpy_rule(function: Any) -> Callable[..., Any] | None:
     if isinstance(function, type) and issubclass(function, numpy.generic):
         return functools.partial(scalar, numpy.dtype(function).name)
     try:
-        found = _by_identity().get(function)
+        rules.load_once()
+        found = _by_identity(version()).get(function)
     except TypeError:
         return None
     if found is not None:
@@ -402,17 +403,15 @@ def numpy_rule(function: Any) -> Callable[..., Any] | None:
     return None
 
 
-@functools.cache
-def _by_identity() -> dict[Any, Callable[..., Any]]:
-    """NumPy's own function objects -> what stands for them."""
+@functools.lru_cache(maxsize=1)
+def _by_identity(table_version: int) -> dict[Any, Callable[..., Any]]:
+    """The function objects that have a rule, NumPy's and those of other libraries -> what stands for them."""
     found: dict[Any, Callable[..., Any]] = {}
     for name, rule in rules.load_once().items():
-        original: Any = sys.modules.get(name.split(".")[0])
-        for part in name.split(".")[1:]:
-            original = getattr(original, part, None)
-        if original is not None:
+        function = original(name)
+        if function is not None:
             try:
-                found.setdefault(original, rule.call)
+                found.setdefault(function, rule.call)
             except TypeError:
                 continue
     return found

@@ -18,10 +18,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import np2fx
 import numpy as np
 import torch
-
-import np2fx
 
 LENGTHS = (10, 100, 1000, 5000)
 SAMPLE = np.linspace(0, 1, 7, dtype=np.float32)

@@ -177,10 +177,8 @@ def test_an_internal_error_is_one_line(repo, capsys, monkeypatch, command):
 def test_rules(capsys):
     code, out, _ = run(capsys, "rules", "numpy.sin", "np.add", "--output-format", "json")
     rows = json.loads(out)
-    assert code == 0 and [(r["name"], r["status"], r["torch"]) for r in rows] == [
-        ("numpy.add", "rule", "torch.add"),
-        ("numpy.sin", "rule", "torch.sin"),
-    ]
+    assert code == 0 and [(r["name"], r["status"]) for r in rows] == [("numpy.add", "rule"), ("numpy.sin", "rule")]
+    assert rows[0]["torch"].startswith("torch.add") and rows[1]["torch"] == "torch.sin"
     every = json.loads(run(capsys, "rules", "--output-format", "json")[1])
     assert {r["status"] for r in every} == {"rule", "refused"} and all(r.get("torch") or r.get("reason") for r in every)
     assert re.search(r"\d+ names with a rule, \d+ refused", run(capsys, "rules")[1])

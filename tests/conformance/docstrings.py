@@ -49,7 +49,7 @@ _BUILTINS = set(dir(builtins))
 _LARGEST = 20_000  # elements; inputs are written out as text
 
 
-class Unfit(Exception):
+class UnfitError(Exception):
     """This expression is not a numeric example."""
 
 
@@ -147,7 +147,7 @@ def _cases(name: str, doc: str) -> Iterator[Case]:
                 if drawn or not isinstance(statement, ast.Expr) or not numeric(value):
                     continue
                 yield _case(f"{short}-{number}" + f"-{place}" * (place > 0), name, statement.value, value, state)
-            except Exception:  # an example of an error, of a package that is not installed, or Unfit
+            except Exception:  # an example of an error, of a package that is not installed, or UnfitError
                 continue
 
 
@@ -167,7 +167,9 @@ def _copied(value: Any) -> Any:
 def _bound(statement: ast.stmt) -> set[str]:
     """The names that a statement binds."""
     bound = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    bound |= {(a.asname or a.name).split(".")[0] for n in ast.walk(statement) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names}
+    bound |= {
+        (a.asname or a.name).split(".")[0] for n in ast.walk(statement) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names
+    }
     return bound | {n.name for n in [statement] if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
 
 
@@ -183,7 +185,7 @@ def _read(tree: ast.AST) -> set[str]:
 
 
 def _case(id: str, name: str, shown: ast.expr, value: Any, state: _Docstring) -> Case:
-    """The case of one shown expression. Raises Unfit where its node does not give what the docstring's run gave."""
+    """The case of one shown expression. Raises UnfitError where its node does not give what the docstring's run gave."""
     for lift in (True, False):
         code, inputs = _node(shown, state, lift)
         names: dict[str, Any] = {}
@@ -194,7 +196,7 @@ def _case(id: str, name: str, shown: ast.expr, value: Any, state: _Docstring) ->
             continue
         if difference(value, again) is None and numeric(again):
             return Case(id, name, code, inputs)
-    raise Unfit(id)
+    raise UnfitError(id)
 
 
 def _node(shown: ast.expr, state: _Docstring, lift: bool) -> tuple[str, str]:
@@ -238,7 +240,7 @@ def _how_it_came(shown: ast.expr, state: _Docstring) -> tuple[list[ast.stmt], di
                 break
             changes.insert(0, step)
     if not changes:
-        raise Unfit("nothing is computed")
+        raise UnfitError("nothing is computed")
     return [step.statement for step in changes], changes[0].before
 
 
@@ -277,12 +279,12 @@ class _Builder:
         return ast.copy_location(ast.Name(name, ast.Load()), tree)
 
     def require(self, names: set[str]) -> None:
-        """Make `names` known to the node. Raises Unfit for values that are neither numeric nor code."""
+        """Make `names` known to the node. Raises UnfitError for values that are neither numeric nor code."""
         for name in sorted(names - self.settled - set(self.inputs)):
             self.settled.add(name)
             if name not in self.names:
                 if name not in _BUILTINS:
-                    raise Unfit(f"{name} is not defined")
+                    raise UnfitError(f"{name} is not defined")
                 continue
             value = self.names[name]
             if isinstance(value, np.ndarray):
@@ -385,9 +387,9 @@ def _is_code(value: Any) -> bool:
 
 
 def _text(x: np.ndarray[Any, Any]) -> str:
-    """An expression that makes the array anew, in C order. Raises Unfit for what is not a plain numeric array."""
+    """An expression that makes the array anew, in C order. Raises UnfitError for what is not a plain numeric array."""
     if type(x) is not np.ndarray or x.dtype.kind not in "biufc" or x.size > _LARGEST:
-        raise Unfit(f"a {type(x).__name__} of {x.dtype} and {x.size} elements")
+        raise UnfitError(f"a {type(x).__name__} of {x.dtype} and {x.size} elements")
     flat = np.ascontiguousarray(x).reshape(-1)
     parts = flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat  # `nanj` is not Python
     made = f"np.array([{', '.join(map(_number, parts.tolist()))}], dtype={parts.dtype.name!r})"

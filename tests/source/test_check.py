@@ -134,6 +134,7 @@ def test_clean(body):
         ("x", "x='float32[3]'", "a, b, c = x\nreturn a", [("scalar-index", "error", "a, b, c")]),
         ("x", "x='float32[3, 3]'", "a, b, c = x\nreturn a", []),
         ("x", "x='float32[3, 3]'", "return x.sum(axis=0)[0]", [("scalar-index", "error", "x.sum(axis=0)[0]")]),
+        ("x", "x='float32[7]'", "y = np.where(x > 0, x, 0)\nreturn y[0]", [("scalar-index", "error", "y[0]")]),
         ("x, n", "x='float32[7]', n='int'", "if n > 3:\n    return x * float(n)\nreturn x", []),
         ("x, n: int, flag=False", "", "if flag or n > 3:\n    return x\nreturn -x", []),
         ("x, mode='same'", "", "if mode == 'same':\n    return x\nreturn -x", []),

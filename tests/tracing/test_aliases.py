@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import copy
 
+import np2fx
 import numpy as np
 import pytest
 import torch
-
-import np2fx
 from np2fx.tracing import TraceError
 
 from .test_trace import check, refused
@@ -142,7 +141,9 @@ def test_an_argument_that_is_written_to_is_the_result():
     module = check(f, X, others=[(Z,)])
     t = torch.ones(3, 4, dtype=torch.float64)
     first, old, _ = module(t)
-    assert first is t and torch.equal(old, torch.ones(4, dtype=torch.float64)) and torch.equal(t, torch.full((3, 4), 2.0, dtype=torch.float64))
+    assert (
+        first is t and torch.equal(old, torch.ones(4, dtype=torch.float64)) and torch.equal(t, torch.full((3, 4), 2.0, dtype=torch.float64))
+    )
     module.graph.eliminate_dead_code()
     module.recompile()
     assert module(t)[0][0, 0] == 3

@@ -7,11 +7,10 @@ import dataclasses
 import operator
 import typing
 
+import np2fx
 import numpy as np
 import pytest
 import torch
-
-import np2fx
 from np2fx.tracing import TracedModule, TraceError
 
 MEAN = np.arange(7, dtype=np.float32)
@@ -261,7 +260,7 @@ def test_helpers_and_names_imported_from_numpy():
     from numpy import array, sqrt
     from numpy.linalg import norm
 
-    def helper(v, eps=np.array(1e-9)):
+    def helper(v, eps=np.array(1e-9)):  # noqa: B008
         return v / (norm(v) + eps)
 
     def f(x):
@@ -277,5 +276,45 @@ def test_sizes_that_depend_on_values_stay_out_of_the_graph():
         return y * 2, y.sum()
 
     check(f, np.array([1.0, -2.0, 3.0]), others=[(np.array([1.0, 2.0, 3.0]),), (np.array([-1.0, -2.0, -3.0]),)])
-    refused("data-dependent-shape", lambda x: np.ones(len(x[x > 0])), np.array([1.0, -2.0, 3.0]))
-    refused("data-dependent-shape", lambda x: x[x > 0].reshape(1, x[x > 0].size), np.array([1.0, -2.0, 3.0]))
+    sample = np.array([1.0, -2.0, 3.0])
+
+    def unless_empty(x):
+        y = x[x > 0]
+        return y.mean() if y.size else np.float64(0)
+
+    refused("data-dependent-shape", unless_empty, sample)
+    refused("data-dependent-shape", lambda x: np.ones(len(x[x > 0])), sample)
+    refused("data-dependent-shape", lambda x: [v * 2 for v in np.flatnonzero(x)], sample)
+    refused("data-dependent-shape", lambda x: np.where(x > 0)[0].shape, sample)
+    refused("data-dependent-shape", lambda x: np.size(np.unique(x)), sample)
+
+
+class Preprocessor:
+    """A class with methods, a property and arrays of its own."""
+
+    def __init__(self):
+        self.mean = np.array([1.0, 2.0, 3.0])
+        self.calls = 0
+
+    @property
+    def gain(self):
+        return np.float64(TABLE[0]) * 2
+
+    @staticmethod
+    def pick(i):
+        return TABLE[i] + np.float64(1)
+
+    def scale(self, x):
+        return (x - self.mean) * self.gain
+
+    def run(self, x):
+        return self.scale(x) + self.pick(np.argmax(x)) * np.float32(x[0])
+
+
+def test_classes_of_the_project_are_traced_too():
+    run = Preprocessor.run
+    sample = np.array([1.0, 4.0, 2.0])
+    check(Preprocessor().run, sample, others=[(np.array([9.0, 4.0, 1.0]),)])
+    instance = Preprocessor()
+    check(lambda x: instance.run(x), sample, others=[(np.array([9.0, 4.0, 1.0]),)])
+    assert Preprocessor.run is run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import warnings
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from .interpret import Interpreter
 from .names import FunctionNode, Names
 from .nodes import Node, find_nodes
 from .table import load_table
+from .walker import Walker
 
 
 @dataclass
@@ -49,6 +51,7 @@ def check_paths(paths: Sequence[str], config: Config | None = None, *, all_funct
 
     Raises FileNotFoundError and ConfigError."""
     total = Checked()
+    seen: set[tuple[str, int, int, str]] = set()  # a helper may be called by nodes of several files
     for start in paths:
         settings = (config or load_config(stdin_path if start == "-" else start)).override(target=target)
         markers = settings.markers()
@@ -63,7 +66,11 @@ def check_paths(paths: Sequence[str], config: Config | None = None, *, all_funct
             if not (files.mentions(data, markers) or (settings.nodes and settings.node_patterns(name))):
                 continue
             checked = check_module(data, name, settings, all_functions)
-            total.findings += checked.findings
+            for found in checked.findings:
+                key = (os.path.realpath(found.path), found.line, found.column, found.code)
+                if key not in seen:
+                    seen.add(key)
+                    total.findings.append(found)
             total.nodes += checked.nodes
     return total
 
@@ -78,19 +85,55 @@ def check_module(source: str | bytes, path: str, config: Config, all_functions: 
     tree = parse(text, path, all_functions or marked(text, config, path))
     if isinstance(tree, Finding):
         return Checked([f for f in suppress.apply([tree], text) if config.wants(f)], 1)
-    table = load_table(config.rules, config.root)
-    names = Names(tree, lambda name: name in table.rules or name in table.refusals)
+    if not (all_functions or may_hold_node(text, config, path)):
+        return Checked([], 1)
+    names = Names(tree, load_table(config.rules, config.root).knows)
     nodes = find_nodes(tree, names, config, path, all_functions)
     if not nodes:
         return Checked([], 1)
-    lines = re.split(r"\r\n|\r|\n", text)
-    interpreter = Interpreter(tree, names, table, lines, path, config.target, config.root)
+    interpreter = _interpreter(tree, names, text, path, config)
+    interpreter.opener = _Opener(config)
     methods = _methods(tree)
     for node in nodes:
         if node.how != "helper":  # helpers are walked with the values their nodes call them with
             interpreter.node(node, methods.get(_class_of(node), {}))
-    findings = suppress.apply(interpreter.findings, text, [n.span for n in nodes])
+    findings = suppress.apply(interpreter.findings, text, [n.span for n in nodes]) + interpreter.opener.findings(interpreter)
     return Checked([f for f in findings if config.wants(f)], 1, len(nodes))
+
+
+def _interpreter(tree: ast.Module, names: Names, text: str, path: str, config: Config) -> Interpreter:
+    table = load_table(config.rules, config.root)
+    return Interpreter(tree, names, table, re.split(r"\r\n|\r|\n", text), path, config.target, config.root)
+
+
+class _Opener:
+    """Opens the modules of the project that nodes call into, each once, and says what was found in them."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.texts: dict[str, tuple[str, list[tuple[int, int, int]]]] = {}
+
+    def __call__(self, path: str, caller: Walker) -> Walker | None:
+        """The walker of a module; None where it cannot be read (its own check says why) or is the caller's own."""
+        if os.path.realpath(path) == os.path.realpath(caller.path):
+            return caller
+        try:
+            text = files.decode(files.read(path), path).text
+        except (OSError, files.EncodingError):
+            return None
+        tree = parse(text, path)
+        if isinstance(tree, Finding):
+            return None
+        shown = os.path.relpath(path) if not os.path.relpath(path).startswith("..") else path
+        names = Names(tree, caller.table.knows)
+        self.texts[shown] = text, [n.span for n in find_nodes(tree, names, self.config, path, all_functions=True)]
+        opened = _interpreter(tree, names, text, shown, self.config)
+        opened.opener, opened.opened = self, caller.opened
+        return opened
+
+    def findings(self, caller: Walker) -> list[Finding]:
+        others = [w for w in caller.opened.values() if w is not None and w is not caller]
+        return [f for w in others for f in suppress.apply(w.findings, *self.texts[w.path])]
 
 
 def parse(text: str, path: str = "<string>", marked: bool = True) -> ast.Module | Finding:
@@ -123,6 +166,11 @@ def _is_newer_syntax(text: str) -> bool:
     except Exception:
         return False
     return True
+
+
+def may_hold_node(text: str, config: Config, path: str) -> bool:
+    """Whether a text can hold a node: what marks one is imported from np2fx or leapp, or is named in the configuration."""
+    return any(word in text for word in ("np2fx", "leapp", *config.markers())) or bool(config.node_patterns(path))
 
 
 def marked(text: str, config: Config, path: str) -> bool:

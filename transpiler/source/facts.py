@@ -494,7 +494,9 @@ class Inference:
         return UNKNOWN
 
     def resolve_name(self, qualified: str) -> Fact:
-        return name(qualified)
+        if qualified == "numpy.newaxis":
+            return NONE
+        return number("float") if qualified in ("numpy.pi", "numpy.e", "numpy.inf", "numpy.nan", "numpy.euler_gamma") else name(qualified)
 
     def visit_Subscript(self, e: ast.Subscript) -> Fact:
         owner, key = self.visit(e.value), self.visit(e.slice)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from .memory import unwritten
 from .names import FunctionNode
+from .neighbours import module_candidates
 from .targets import words
 from .values import NONE, UNKNOWN, Value, array, join_all, of_annotation, of_spec
 from .values import sequence as sequence_of
@@ -64,16 +65,44 @@ class Functions(Walker):
 
     def helper(self, e: ast.Call, function: FunctionNode) -> Value:
         args, keywords = self.arguments(e)
-        compiled = [
-            d
-            for d in function.decorator_list
-            if (self.names.qualified(d.func if isinstance(d, ast.Call) else d) or "").split(".")[0] in COMPILED
-        ]
+        return self.walked(e, self, function, args, keywords)
+
+    def neighbour(self, e: ast.Call, name: str, args: Sequence[Value], keywords: dict[str, Value], depth: int = 0) -> Value | None:
+        """A function of another module of the project, walked where it stands; None where it is not found."""
+        for file, inside in module_candidates(name, self.path, self.root):
+            if file not in self.opened:
+                self.opened[file] = self.opener(file, self)
+            module = self.opened[file]
+            if not isinstance(module, Functions):
+                continue
+            function = module.functions.get(inside)
+            if function is not None:
+                return self.walked(e, module, function, args, keywords)
+            again = module.names.in_module(inside)
+            if again is not None and depth < _DEPTH:  # `from .impl import scale` in a package's __init__
+                path = self.path
+                self.path = file
+                try:
+                    return self.neighbour(e, again, args, keywords, depth + 1)
+                finally:
+                    self.path = path
+        return None
+
+    def walked(self, e: ast.Call, module: Functions, function: FunctionNode, args: Sequence[Value], keywords: dict[str, Value]) -> Value:
+        """A helper's result, with memory of this call's own. `module` is the walker of the module it stands in."""
+        decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
+        compiled = [d for d in decorators if (module.names.qualified(d) or "").split(".")[0] in COMPILED]
         if compiled and any(v.traced for v in (*args, *keywords.values())):
             self.say("opaque-call", e, f"`{function.name}` is compiled (`@{ast.unparse(compiled[0])}`) and cannot be traced")
             return UNKNOWN
         known = frozenset().union(*(v.memory for v in (*args, *keywords.values())))
-        return _own(self.inline(function, args, keywords), known, f"{e.lineno}:{e.col_offset}")
+        muted, stack = module.muted, module.stack
+        module.muted, module.stack = self.muted, self.stack
+        try:
+            found = module.inline(function, args, keywords)
+        finally:
+            module.muted, module.stack = muted, stack
+        return _own(found, known, f"{self.path}:{e.lineno}:{e.col_offset}")
 
     def inline(
         self,

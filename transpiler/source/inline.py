@@ -12,7 +12,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from .facts import UNKNOWN, Fact
-from .plain import FLOATS
+from .plain import FLOATS, INTEGERS
 from .promotion import ASSUMED
 from .results import SCALAR_TYPES
 from .table import _tree as module_of
@@ -133,6 +133,10 @@ class _Follower:
         e = self.unwrapped(e)
         if isinstance(e, ast.Name):
             raise _Undecided
+        if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and not e.keywords:
+            function = self.function(e.func.id)
+            if function is not None and len(function.args.args) == len(e.args):
+                return _Follower({p.arg: self.value(a) for p, a in zip(function.args.args, e.args)}, self.file).run(function.body)
         text = self.render(e)
         if any(n > 1 and not self.env[name].atom for name, n in self.used.items()):
             raise _Undecided
@@ -205,6 +209,8 @@ class _Follower:
             return self.env[e.id]
         if isinstance(e, ast.Constant):
             return _Value(ast.unparse(e), _literal_fact(e))
+        if isinstance(e, ast.Name) and e.id in ("numpy", "torch"):
+            raise _Undecided
         if isinstance(e, ast.IfExp):
             return self.value(e.body if self.decide(e.test) else e.orelse)
         if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.args:
@@ -271,6 +277,8 @@ class _Follower:
             return self.compare_attribute(self.env[left.value.id].fact, left.attr, op, right)
         if not isinstance(left, ast.Name) or left.id not in self.env:
             raise _Undecided
+        if ast.unparse(right) == "numpy._NoValue":
+            return (self.env[left.id].text == "numpy._NoValue") is isinstance(op, ast.Is)
         fact, constant = self.env[left.id].fact, _literal_fact(right)
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             wanted = isinstance(op, (ast.Is, ast.Eq))
@@ -352,6 +360,8 @@ class _Follower:
             return self.is_instance(self.env[e.args[0].id].fact, ast.unparse(e.args[1]))
         if isinstance(e.func, ast.Name) and e.func.id == "alike" and len(e.args) == 1:
             return self.alike(self.value(e.args[0]).fact)
+        if isinstance(e.func, ast.Name) and e.func.id == "stands_for" and len(e.args) == 2:
+            return self.stands_for(e.args[0], e.args[1])
         helper = self.helper(e)
         if helper is not None:
             return helper
@@ -359,6 +369,24 @@ class _Follower:
             facts = [self.env[a.id].fact for a in e.args if isinstance(a, ast.Name) and a.id in self.env]
             if any(f.is_tensor and f.dtype in FLOATS for f in facts):
                 return False
+        raise _Undecided
+
+    def stands_for(self, number: ast.expr, dtype: ast.expr) -> bool:
+        """`rules._arrays.stands_for`: a Python number that torch turns into the dtype as NumPy does."""
+        fact = self.value(number).fact
+        if isinstance(dtype, ast.Attribute) and isinstance(dtype.value, ast.Name) and dtype.value.id in self.env:
+            target = self.env[dtype.value.id].fact.dtype
+        else:
+            target = self.value(dtype).fact.dtype
+        if fact.kind != "number":
+            if fact.is_tensor or fact.kind == "none":
+                return False
+            raise _Undecided
+        if target in FLOATS and fact.dtype in ("int", "float"):
+            return True
+        if target in INTEGERS and fact.dtype == "int" and isinstance(fact.value, int):
+            low, high = INTEGERS[target]
+            return low <= fact.value < high
         raise _Undecided
 
     def alike(self, fact: Fact) -> bool:
@@ -371,7 +399,7 @@ class _Follower:
         """A predicate of the rule's own file, followed in the same way."""
         if not isinstance(e.func, ast.Name) or e.keywords:
             return None
-        function = next((s for s in module_of(self.file).body if isinstance(s, ast.FunctionDef) and s.name == e.func.id), None)
+        function = self.function(e.func.id)
         if function is None or len(function.args.args) != len(e.args):
             return None
         env: dict[str, _Value] = {}
@@ -382,6 +410,10 @@ class _Follower:
             else:
                 env[p.arg] = self.value(a)
         return _Follower(env, self.file).truth(function.body)
+
+    def function(self, name: str) -> ast.FunctionDef | None:
+        """A function of the rule's own file."""
+        return next((s for s in module_of(self.file).body if isinstance(s, ast.FunctionDef) and s.name == name), None)
 
     def truth(self, body: list[ast.stmt]) -> bool:
         for s in body:

@@ -91,6 +91,10 @@ class Names:
         bindings = self._lookup(node.id, self._scope_of.get(node, self.module))
         return bindings[0].definition if bindings is not None and len(bindings) == 1 else None
 
+    def in_module(self, name: str) -> str | None:
+        """What a name means at the top of this module: what another module imports under it."""
+        return self._name(name, self.module, ()) if name in self.module.bindings else None
+
     def is_local(self, node: ast.Name) -> bool:
         """Whether a Name is a variable, parameter or import of a function (not of the module)."""
         scope = self._owner(node.id, self._scope_of.get(node, self.module))

@@ -27,6 +27,10 @@ def outcome(rule: RuleSource, method: str, args: list[Value], bound: Bound, trac
     if rule.is_ufunc:
         found = array(traced) if method else replace(_elementwise(rule, args), traced=traced)
         return replace(found, dtype=said) if "dtype" in bound else found
+    if rule.name in ("numpy.where", "numpy.clip") and len(args) >= 3:
+        chosen = _elementwise(rule, args[1:3] if rule.name == "numpy.where" else args[:1])
+        ranks = [nested_rank(v) for v in args[:3] if v.kind != "none"]
+        return replace(chosen, traced=traced, rank=None if None in ranks else max(r for r in ranks if r is not None))
     dtype = said if "dtype" in bound else _dtype(rule, first, bound)
     return array(traced, _rank(rule, first, bound), dtype, first.memory if rule.view else ())
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import os
 from dataclasses import replace
 
 from .functions import COMPILED, Functions
+from .neighbours import is_neighbour
 from .targets import words
 from .values import NUMBER, UNKNOWN, Value, array, element_of, join_all, operated
 from .values import sequence as sequence_of
@@ -106,15 +106,10 @@ class Outside(Functions):
         if top in COMPILED and traced:
             self.say("opaque-call", e, f"{name} cannot be traced: its result becomes a constant")
             return UNKNOWN
-        if top in ("torch", "np2fx", "leapp", "einops", "") or top in _PURE or not traced or self.is_neighbour(name):
+        if top in ("torch", "np2fx", "leapp", "einops") or top in _PURE or not traced:
             return Value("unknown", traced)
+        if is_neighbour(name, self.path, self.root):
+            found = self.neighbour(e, name, args, keywords)
+            return found if found is not None else Value("unknown", traced)
         self.say("opaque-call", e, f"if {name} is not plain NumPy, its result becomes a constant", severity_="warning")
         return Value("unknown", traced)
-
-    def is_neighbour(self, name: str) -> bool:
-        """Whether a module stands in the same project: a folder or file beside this one or under the root."""
-        top = name.split(".")[0]
-        folders = [self.root, os.path.join(self.root, "src")]
-        here = os.path.dirname(os.path.abspath(self.path))
-        folders += [here, os.path.dirname(here)]
-        return any(os.path.isfile(os.path.join(f, top + ".py")) or os.path.isdir(os.path.join(f, top)) for f in folders)

@@ -90,6 +90,13 @@ def number_fits(target: Fact, value: Fact) -> bool:
     return value.dtype == "int" and isinstance(value.value, int) and low <= value.value < high
 
 
+def stores(target: Fact, value: Fact) -> bool:
+    """True where torch casts what it stores as NumPy does."""
+    if target.dtype == value.dtype:
+        return target.dtype is not None
+    return target.dtype in FLOATS and (value.dtype in FLOATS or value.dtype in INTEGERS or value.dtype == "bool")
+
+
 def key(index: ast.expr, facts: dict[ast.AST, Fact]) -> bool:
     """True for keys that torch reads as NumPy does: ints, slices that step forward, None, `...`, one int64 array or mask."""
     advanced = 0
@@ -117,13 +124,19 @@ def _forward(part: ast.Slice, facts: dict[ast.AST, Fact]) -> bool:
 
 
 def flip(index: ast.expr, facts: dict[ast.AST, Fact]) -> list[int] | None:
-    """The axes of a key made of `:` and `::-1` alone, which is a flip; None for all other keys."""
+    """The axes of a key made of `:`, `::-1` and at most one `...`, which is a flip; None for all other keys."""
+    parts = key_parts(index)
+    dots = [i for i, p in enumerate(parts) if isinstance(p, ast.Constant) and p.value is Ellipsis]
+    if len(dots) > 1:
+        return None
     axes = []
-    for axis, part in enumerate(key_parts(index)):
+    for place, part in enumerate(parts):
+        if place in dots:
+            continue
         if not isinstance(part, ast.Slice) or part.lower is not None or part.upper is not None:
             return None
         if part.step is not None:
             if facts.get(part.step, UNKNOWN).value != -1:
                 return None
-            axes.append(axis)
+            axes.append(place - len(parts) if dots and place > dots[0] else place)
     return axes or None

@@ -22,8 +22,8 @@ def refusals(function: ast.FunctionDef, parameters: set[str]) -> list[list[str]]
         if not (isinstance(raised, ast.Call) and isinstance(raised.func, ast.Name) and raised.func.id == "Refused"):
             continue
         names = {n.id for n in ast.walk(statement.test) if isinstance(n, ast.Name)}
-        texts = [_text(a) for a in raised.args]
-        if names <= parameters | {"isinstance", "callable", "torch"} and texts and None not in texts:
+        texts = [t for t in map(_text, raised.args) if t is not None]
+        if names <= parameters | {"isinstance", "callable", "torch"} and texts and len(texts) == len(raised.args):
             found.append([ast.unparse(statement.test), *(texts + ["", "unsupported-argument"][len(texts) - 1 :])])
     return found
 

@@ -142,6 +142,10 @@ def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference
         return UNKNOWN
     if short in ("clip", "where"):
         return _chosen(short, args, keywords)
+    if name == "numpy.ndarray.reshape" and len(args) > 1 and not keywords and args[0].kind == "array":
+        sizes = args[1].items if len(args) == 2 and args[1].kind == "sequence" else tuple(args[1:])
+        if sizes is not None and all(s.kind == "number" for s in sizes):
+            return array(args[0].dtype, len(sizes))
     if short in _KEEP_DTYPE and args and not keywords & {"dtype", "shape"}:
         return _kept(short, args, call)
     if short in _CREATE and name.count(".") == 1:
@@ -180,6 +184,8 @@ def _kept(short: str, args: list[Fact], call: ast.Call) -> Fact:
         return array(dtypes.pop(), rank, fresh=True)
     if not first.is_tensor or (not alone and (short.startswith("atleast") or short.endswith("_like") or short == "ascontiguousarray")):
         return UNKNOWN
+    if short in ("transpose", "swapaxes", "moveaxis") and first.kind == "array" and first.rank:
+        return array(first.dtype, first.rank)
     if short in ("sort", "roll", "flip", "zeros_like", "ones_like", "copy") and first.kind == "array" and alone:
         return array(first.dtype, first.rank if first.rank else None, fresh=short != "flip")
     return Fact("tensor", first.dtype)

@@ -58,6 +58,10 @@ class Rewriter:
         self.filled = _filled_names(node)
         self.read_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         self.stored_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        self.consumed = {c for n in ast.walk(node) for c in _consumed_by(n)}
+        bound = [(t.id, s.value) for s in ast.walk(node) if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
+        other = {n.id for s in ast.walk(node) if not isinstance(s, ast.Assign) for n in ast.iter_child_nodes(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.made_here = {n for n, _ in bound if all(self.fact(v).fresh for m, v in bound if m == n)} - other
         if isinstance(node, ast.Lambda):
             self.piece(node.body, self.text(node.body))
         else:
@@ -172,6 +176,7 @@ class Rewriter:
             return
         simple = not self.exact and plain.operator(ufunc, (fact, operand), (s.target, s.value)) and not self.mirrored
         harmless = operand.kind == "number" or operand.fresh
+        harmless = harmless or (isinstance(target, ast.Name) and self.apart(target.id, s.value))
         if isinstance(target, ast.Name):
             if fact.kind == "array" and simple and harmless and plain.keeps(ufunc, fact, operand):
                 self.piece(s.value, value)
@@ -236,7 +241,12 @@ class Rewriter:
             return False
         if fact.kind == "number":
             return plain.number_fits(owner, fact)
-        return fact.is_tensor and fact.fresh and fact.dtype is not None and fact.dtype == owner.dtype
+        apart = fact.fresh or fact.kind == "scalar" or (isinstance(target.value, ast.Name) and self.apart(target.value.id, value))
+        return fact.is_tensor and apart and plain.stores(owner, fact)
+
+    def apart(self, name: str, value: ast.expr) -> bool:
+        """True where an array this function has made itself cannot share memory with a value: that is an argument as it came."""
+        return name in self.made_here and isinstance(value, ast.Name) and value.id in self.own_names and value.id not in self.stored_names
 
     def _attribute_target(self, s: ast.Assign | ast.AnnAssign) -> bool:
         targets = s.targets if isinstance(s, ast.Assign) else [s.target]
@@ -428,7 +438,7 @@ class Rewriter:
             flipped = plain.flip(e.slice, self.facts)
             if flipped is not None and owner.kind == "array" and owner.dtype in plain.COMPUTED:
                 return f"{self.torch()}.flip({self.text(e.value)}, ({', '.join(map(str, flipped))},))"
-            if owner.kind == "array" and plain.key(e.slice, self.facts) and not (self.mutates and self.fact(e).kind != "array"):
+            if owner.kind == "array" and plain.key(e.slice, self.facts) and not (self.mutates and self.fact(e).kind != "array" and e not in self.consumed):
                 return None
         name, key = self.subscript(e)
         return self.ops("getitem", name, key)
@@ -440,6 +450,10 @@ class Rewriter:
         owner, found = self.fact(e.value), self.fact(e)
         if not isinstance(e.ctx, ast.Load):
             return None
+        if found.kind == "none" and owner.kind == "name":
+            return "None"  # np.newaxis
+        if found.kind == "number" and owner.kind == "name" and owner.value == "numpy" and e.attr in ("pi", "e", "inf", "nan"):
+            return f"{self.torch()}.{e.attr}"
         if found.kind == "name" and str(found.value).startswith("numpy."):
             return self.numpy_name(e, str(found.value))
         if not owner.may_be_tensor:
@@ -462,7 +476,7 @@ class Rewriter:
         if base in self.table.rules and last in ("reduce", "accumulate", "reduceat", "outer", "at"):
             return self.npx(name)
         if name in self.table.refusals:
-            self.unmapped(e, name, name)
+            self.unmapped(e, name, self.source.of(e))
         return None
 
     def render_Name(self, e: ast.Name) -> str | None:
@@ -519,10 +533,12 @@ class Rewriter:
 
     def refuse(self, kind: str, node: ast.AST, message: str, hint: str = "", severity: str = "error") -> None:
         line, end_line = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-        self.findings.append(make_finding(
+        made = make_finding(
             kind, path=self.path, line=line, column=self.source.column(line, node.col_offset),  # type: ignore[attr-defined]
             end_line=end_line, end_column=self.source.column(end_line, node.end_col_offset), message=message, hint=hint, severity=severity,  # type: ignore[attr-defined]
-        ))  # fmt: skip
+        )  # fmt: skip
+        if made not in self.findings:
+            self.findings.append(made)
 
     def unmapped(self, node: ast.AST, name: str, shown: str) -> None:
         refusal = self.table.refusals.get(name)
@@ -569,6 +585,21 @@ class Rewriter:
             named = str(callee.value).rpartition(".")[2] if callee.kind == "name" else ""
             return named in ("flip", "fliplr", "flipud", "rot90") or (callee.kind in ("function", "unknown") and self._writes(n))
         return False
+
+
+def _consumed_by(n: ast.AST) -> list[ast.AST]:
+    """The parts of a construct whose values are used up at once: nothing keeps a view of them."""
+    if isinstance(n, ast.BinOp):
+        return [n.left, n.right]
+    if isinstance(n, ast.UnaryOp):
+        return [n.operand]
+    if isinstance(n, ast.Compare):
+        return [n.left, *n.comparators]
+    if isinstance(n, ast.AugAssign):
+        return [n.value]
+    if isinstance(n, ast.Assign) and all(isinstance(t, ast.Subscript) for t in n.targets):
+        return [n.value]
+    return []
 
 
 def _filled_names(node: ast.AST) -> set[str]:

@@ -177,13 +177,33 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
         if rule is None:
             r.unmapped(f, name, f"ndarray.{f.attr}")
             return None
-        return inline(r, e, rule, [f.value, *e.args]) or _as_function(r, e, f, r.npx(name))
+        return inline(r, e, rule, [f.value, *e.args]) or _shared_method(r, e, f) or _as_function(r, e, f, r.npx(name))
     if rule is not None or name in r.table.refusals or f.attr in ("numpy", "resize", "tobytes", "dump", "getfield", "setflags", "setfield", "byteswap", "tofile"):
         start, end = r.source.span(e)
         f0, f1 = r.source.span(f)
         pieces = [p for p in r._parts(e, start, end) if p[0] >= f1]
         return splice(r.source, start, end, [*pieces, (f0, f1, r.ops("method", r.text(f.value), repr(f.attr)))])
     return _called_method(r, e, f)
+
+
+def _shared_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
+    """`x.reshape(2, -1)` is torch's too, `x.transpose(1, 0)` is its permute, where the arguments are numbers."""
+    torch_name = {"reshape": "reshape", "transpose": "permute"}.get(f.attr)
+    numbers = bool(e.args) and all(r.fact(a).kind == "number" and r.fact(a).dtype == "int" for a in e.args)
+    if torch_name is None or not numbers or e.keywords or r.exact or r.mutates or r.fact(f.value).kind != "array":
+        return None
+    _, rest = _arguments_text(r, e, r.source.span(f)[1])
+    lead, owner, closing = _owner_text(r, e, f)
+    return f"{lead}{owner}{closing}.{torch_name}({rest}"
+
+
+def _owner_text(r: Rewriter, e: ast.Call, f: ast.Attribute) -> tuple[str, str, str]:
+    """What stands before a method's owner, the owner's new text, and what stands between it and the dot (parentheses)."""
+    start = r.source.span(e)[0]
+    f1 = r.source.span(f)[1]
+    v0, v1 = r.source.span(f.value)
+    tail = r.source.slice(v1, f1)
+    return r.source.slice(start, v0), r.text(f.value), tail[: tail.rindex(".")].rstrip()
 
 
 def _called_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
@@ -197,13 +217,10 @@ def _called_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
 
 def _as_function(r: Rewriter, e: ast.Call, f: ast.Attribute, function: str) -> str:
     """`x.sum(axis=0)` as `function(x, axis=0)`."""
-    start = r.source.span(e)[0]
-    f1 = r.source.span(f)[1]
-    _, rest = _arguments_text(r, e, f1)
-    v0, v1 = r.source.span(f.value)
-    owner = r.text(f.value)
-    lead, tail = r.source.slice(start, v0), r.source.slice(v1, f1)
-    closing = tail[: tail.rindex(".")].rstrip()
+    _, rest = _arguments_text(r, e, r.source.span(f)[1])
+    lead, owner, closing = _owner_text(r, e, f)
+    if (lead.strip(), closing.strip()) == ("(", ")"):
+        lead = closing = ""
     return f"{function}({lead}{owner}{closing}{', ' if rest.strip() != ')' else ''}{rest.lstrip() if rest.strip() == ')' else rest}"
 
 

@@ -10,6 +10,7 @@ import ast
 import functools
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,18 +98,23 @@ class Table:
             name = name.rpartition(".")[0]
         return None
 
+    def knows(self, name: str) -> bool:
+        """Whether NumPy (or a project's rules) has a name, as far as the table says."""
+        return name in self.rules or name in self.refusals
+
     def is_method(self, attribute: str) -> bool:
         """Whether ndarray has it, as far as the table knows."""
         name = f"numpy.ndarray.{attribute}"
         return name in self.rules or name in self.refusals
 
 
-def load_table(extra: Sequence[str] = (), root: str = ".") -> Table:
-    """np2fx's own rules and those of the project's modules `extra` ("mylib.torch_rules", found from `root`).
+def load_table(extra: Sequence[str] = (), root: str = ".", files: Sequence[tuple[str, str]] = ()) -> Table:
+    """np2fx's own rules and those of the project's modules `extra` ("mylib.torch_rules", found from `root`); `files` are modules whose
+    (name, file) is known already.
 
-    Raises FileNotFoundError for a module that is not there, SyntaxError for one that does not parse."""
-    files = [(f"np2fx.rules.{_stem(f)}", f) for f in own_files()]
-    files += [(module, module_file(module, root)) for module in extra]
+    Raises FileNotFoundError for a module that is not there, SyntaxError for one that does not parse, ValueError for a name that
+    has an entry already."""
+    files = [*((f"np2fx.rules.{_stem(f)}", f) for f in own_files()), *((module, module_file(module, root)) for module in extra), *files]
     return _load(tuple((m, f, *_stamp(f)) for m, f in files))
 
 
@@ -123,6 +129,9 @@ def _load(files: tuple[tuple[str, str, int, int], ...]) -> Table:
     for entry in index:
         if entry["entry"] == "rule":
             found = _rule(entry)
+            twice = next((n for n in found.names if n in rules or n in refusals), None)
+            if twice is not None:
+                raise ValueError(f"{twice} has two entries in the table, the second in {found.file}")
             rules.update(dict.fromkeys(found.names, found))
         else:
             for name in entry["names"]:
@@ -139,14 +148,28 @@ def own_files() -> list[str]:
 
 
 def module_file(module: str, root: str) -> str:
-    """The file of a project's module, looked for under the root and its `src`. Raises FileNotFoundError."""
+    """The file of a rule module, looked for under the root and its `src`, then among installed packages, without importing any.
+
+    Raises FileNotFoundError."""
     parts = module.split(".")
-    for base in (root, os.path.join(root, "src")):
-        for tail in (os.path.join(*parts) + ".py", os.path.join(*parts, "__init__.py")):
+    for base in (root, os.path.join(root, "src"), *_installed(parts[0])):
+        inside = parts[1:] if base not in (root, os.path.join(root, "src")) else parts
+        for tail in (*((os.path.join(*inside) + ".py",) if inside else ()), os.path.join(*inside, "__init__.py")):
             path = os.path.join(base, tail)
             if os.path.isfile(path):
                 return os.path.abspath(path)
-    raise FileNotFoundError(f"the rule module {module} is not under {os.path.abspath(root)}")
+    raise FileNotFoundError(f"the rule module {module} is neither under {os.path.abspath(root)} nor installed")
+
+
+def _installed(package: str) -> list[str]:
+    """The folders of an installed top-level package; finding them imports nothing."""
+    import importlib.util
+
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return []
+    return list(spec.submodule_search_locations or ()) if spec is not None else []
 
 
 # Reading one file.
@@ -194,11 +217,11 @@ def _registered_entry(call: ast.Call, kind: str, line: int, names: dict[str, Any
 def _entries(statement: ast.stmt, names: dict[str, Any], module: str, file: str) -> Iterator[dict[str, Any]]:
     if isinstance(statement, ast.FunctionDef):
         for decorator in statement.decorator_list:
-            if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name) and decorator.func.id in ("rule", "ufunc"):
+            if isinstance(decorator, ast.Call) and _last_name(decorator.func) in ("rule", "ufunc"):
                 yield _rule_entry(statement, decorator, names, module, file)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         call = statement.value
-        if isinstance(call.func, ast.Name) and call.func.id == "refuse":
+        if _last_name(call.func) == "refuse":
             options = {k.arg: _value(k.value, names) for k in call.keywords}
             yield {
                 "entry": "refusal", "names": _strings(call.args, names), "reason": options.get("reason", ""),
@@ -216,11 +239,11 @@ def _entries(statement: ast.stmt, names: dict[str, Any], module: str, file: str)
 def _rule_entry(function: ast.FunctionDef, decorator: ast.Call, names: dict[str, Any], module: str, file: str) -> dict[str, Any]:
     options = {k.arg: _value(k.value, names) for k in decorator.keywords}
     options = {k: v for k, v in options.items() if k and v is not _UNKNOWN}
-    is_ufunc = isinstance(decorator.func, ast.Name) and decorator.func.id == "ufunc"
+    is_ufunc = _last_name(decorator.func) == "ufunc"
     parameters = list(_parameters(function.args))
     if is_ufunc:
         operands = ", ".join(("a", "b")[: len(parameters)])
-        options.setdefault("examples", [f"np.{_strings(decorator.args, names)[0].removeprefix('numpy.')}({operands})"])
+        options.setdefault("examples", [f"{re.sub('^numpy[.]', 'np.', _strings(decorator.args, names)[0])}({operands})"])
         parameters = [Parameter(p.name, "positional-only") for p in parameters]
         parameters += [Parameter("out", "positional", "None")] + [Parameter(k, "keyword", "None") for k in UFUNC_KEYWORDS[1:]]
     return {
@@ -231,6 +254,11 @@ def _rule_entry(function: ast.FunctionDef, decorator: ast.Call, names: dict[str,
         "doc": ast.get_docstring(function) or "",
         "parameters": [[p.name, p.kind, p.default] for p in parameters], "options": options,
     }  # fmt: skip
+
+
+def _last_name(f: ast.expr) -> str:
+    """`rule` for `rule` and for `rules.rule`."""
+    return f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "")
 
 
 def _outputs(function: ast.FunctionDef) -> int:

@@ -7,7 +7,7 @@ is handed to the method that bears its name, `visit_X` for expressions and `on_X
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,9 @@ class Walker:
         self.stack: list[ast.AST] = []
         self.done: dict[tuple[object, ...], Value] = {}
         self.walks: dict[ast.AST, list[Value]] = {}
+        self.opened: dict[str, Walker | None] = {}
+        self.opener: Callable[[str, Walker], Walker | None] = lambda _path, _walker: None
+        self.functions = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
         self.methods: dict[str, FunctionNode] = {}
         self.muted = True
         self.module_env: dict[str, Value] = {}
@@ -165,7 +168,7 @@ class Walker:
         """A result with memory of its own; scalars have none."""
         if not value.is_array or value.rank == 0:
             return replace(value, memory=frozenset())
-        return replace(value, memory=frozenset({f"{e.lineno}:{e.col_offset}:{e.end_col_offset}"}))  # type: ignore[attr-defined]
+        return replace(value, memory=frozenset({f"{self.path}:{e.lineno}:{e.col_offset}:{e.end_col_offset}"}))  # type: ignore[attr-defined]
 
     # Truth, iteration, scalars.
 

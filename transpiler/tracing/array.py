@@ -51,7 +51,8 @@ class TracedNpArray(numpy.ndarray):
 
     def _reset(self, value: numpy.ndarray[Any, Any]) -> None:
         """Take the shape and dtype of `value`, with poison for a buffer."""
-        numpy.ndarray.__setstate__(self, (1, value.shape, value.dtype, False, poison(value)[: value.dtype.itemsize] * value.size))
+        state: Any = (1, value.shape, value.dtype, False, poison(value) * value.size)
+        numpy.ndarray.__setstate__(self, state)
         numpy.ndarray.setflags(self, write=False)
 
     # NumPy's dispatch
@@ -255,7 +256,10 @@ def add_operators(cls: type, inplace: bool) -> None:
         setattr(cls, f"__{name}__", _operator(ufunc, False, False))
     for name, ufunc in UNARY.items():
         setattr(cls, f"__{name}__", lambda self, ufunc=ufunc: state.running().ufunc(ufunc, "__call__", (self,), {}))
-    cls.__hash__ = None if inplace else (lambda self: hash(state.running().leave(self, "python-value", "hash")))  # type: ignore[assignment,method-assign]
+    if inplace:
+        cls.__hash__ = None  # type: ignore[assignment]
+    else:
+        setattr(cls, "__hash__", lambda self: hash(state.running().leave(self, "python-value", "hash")))  # noqa: B010
 
 
 def add_methods(cls: type, kind: type) -> None:

@@ -8,6 +8,7 @@ function assigns stay in that dict, where the trace finds them.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import types
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from typing import Any
 import numpy
 
 from . import state
-from .errors import is_library
+from .errors import error, is_library
 from .patches import scalar_twins, twins
 from .special import extreme as extreme_of
 from .special import is_traced
@@ -53,10 +54,21 @@ class Lifter:
         self.tracer = tracer
         self._done: dict[int, tuple[Any, Any]] = {}
         self._globals: dict[int, LiftedGlobals] = {}
+        self._classes: set[type] = set()
+        self._exchanged: list[tuple[type, str, Any]] = []
+
+    def __enter__(self) -> Lifter:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for cls, name, original in reversed(self._exchanged):
+            setattr(cls, name, original)
+        self._exchanged.clear()
 
     def lift(self, x: Any) -> Any:
         """What stands for `x` in the trace; most things stand for themselves."""
-        if state.active() is not self.tracer:
+        tracer = state.active()
+        if tracer is not self.tracer or tracer is None:
             return x
         kind = type(x)
         if kind is types.FunctionType:
@@ -64,10 +76,37 @@ class Lifter:
         if x is numpy:
             return _NUMPY
         if kind is numpy.ndarray:
-            return self._once(x, self.tracer.outside)
+            return self._once(x, tracer.outside)
         if kind is functools.partial and isinstance(x.func, types.FunctionType):
             return functools.partial(self.lift(x.func), *x.args, **x.keywords)
+        if kind is types.ModuleType and not is_library(getattr(x, "__file__", None) or "<frozen"):
+            return self._once(x, lambda module: _Module(module, self))
+        self._classes_of(x)
         return twins().get(id(x), x) if callable(x) else x
+
+    def _classes_of(self, x: Any) -> None:
+        """The methods of a user's class are rebuilt in the class, for the time of the trace. In other threads they do what they did."""
+        for cls in (x if isinstance(x, type) else type(x)).__mro__:
+            if cls in self._classes:
+                continue
+            self._classes.add(cls)
+            if is_user_class(cls):
+                for name, member in list(vars(cls).items()):
+                    made = self._member(member)
+                    if made is not member:
+                        with contextlib.suppress(AttributeError, TypeError):  # classes that allow no changes stay as they are
+                            setattr(cls, name, made)
+                            self._exchanged.append((cls, name, member))
+
+    def _member(self, member: Any) -> Any:
+        if isinstance(member, types.FunctionType):
+            return self._once(member, self.rebuild)
+        if isinstance(member, (staticmethod, classmethod)) and isinstance(member.__func__, types.FunctionType):
+            return type(member)(self._once(member.__func__, self.rebuild))
+        if type(member) is property:
+            parts: list[Any] = [self._member(f) for f in (member.fget, member.fset, member.fdel)]
+            return property(parts[0], parts[1], parts[2], member.__doc__)
+        return member
 
     def _once(self, x: Any, make: Callable[[Any], Any]) -> Any:
         known = self._done.get(id(x))
@@ -78,6 +117,7 @@ class Lifter:
     def function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """The function that is to be traced, rebuilt wherever it lives."""
         if isinstance(f, types.MethodType):
+            self._classes_of(f.__self__)
             return types.MethodType(self.function(f.__func__), f.__self__)
         if isinstance(f, functools.partial):
             return functools.partial(self.function(f.func), *map(self.lift, f.args), **{k: self.lift(v) for k, v in f.keywords.items()})
@@ -85,6 +125,7 @@ class Lifter:
             return self._once(f, self.rebuild) if id(f) not in twins() else twins()[id(f)]
         call = vars(type(f)).get("__call__")
         if isinstance(call, types.FunctionType) and not is_library(call.__code__.co_filename):
+            self._classes_of(f)
             return types.MethodType(self.function(call), f)
         return twins().get(id(f), f)
 
@@ -128,6 +169,27 @@ class Lifter:
     def assigned(self) -> list[str]:
         """The globals that the traced functions assigned: side effects that a graph does not have."""
         return sorted({name for g in self._globals.values() for name in g.assigned()})
+
+
+def is_user_class(cls: type) -> bool:
+    """True for classes written in Python outside of installed packages."""
+    codes = [m.__code__ for m in vars(cls).values() if isinstance(m, types.FunctionType)]
+    return any(not is_library(code.co_filename) and not code.co_filename.startswith("<") for code in codes)
+
+
+class _Module(types.ModuleType):
+    """A module of the user's as rebuilt functions see it: what it holds is lifted."""
+
+    def __init__(self, module: types.ModuleType, lifter: Lifter) -> None:
+        super().__init__(module.__name__, module.__doc__)
+        object.__setattr__(self, "_np2fx", (module, lifter))
+
+    def __getattribute__(self, name: str) -> Any:
+        module, lifter = object.__getattribute__(self, "_np2fx")
+        return lifter.lift(getattr(module, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise error("side-effect", f"the function sets {name} of a module", "return the value instead")
 
 
 class _Numpy(types.ModuleType):

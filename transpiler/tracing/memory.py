@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 import torch
@@ -155,7 +155,7 @@ class Memory:
             if self.is_constant(x):
                 return torch.from_numpy(x._value)
             tensor = self.tensor(x)
-            self.recorder.shared.add(tensor.untyped_storage().data_ptr())
+            self.recorder.shared.add(tensor.untyped_storage()._cdata)
             return tensor
 
     def to_numpy(self, tensor: torch.Tensor) -> Any:
@@ -164,7 +164,7 @@ class Memory:
             real = values_of(tensor).copy()
             made = self.array(real, tensor)
             made._storage.lent = True
-            self.recorder.shared.add(tensor.untyped_storage().data_ptr())
+            self.recorder.shared.add(tensor.untyped_storage()._cdata)
             return made
 
     # Leaving, failing
@@ -182,10 +182,10 @@ class Memory:
             }
             return self.fail(name, messages[name], _WAY_OUT[name])
 
-    def loose_size(self) -> Any:
+    def loose_size(self) -> NoReturn:
         """The traced function asks for a size that depends on values."""
         with self.inside():
-            return self.fail("data-dependent-shape", "a size that depends on values (of a mask, say) becomes a Python number",
+            self.fail("data-dependent-shape", "a size that depends on values (of a mask, say) becomes a Python number",
                              "keep the size: np.where(mask, x, 0) instead of x[mask], or count with np.sum(mask)")  # fmt: skip
 
     def fixed(self, x: TracedNpArray, name: str) -> Any:
@@ -199,7 +199,7 @@ class Memory:
                 "opaque-call", f".{name} hands out the memory of an array of the graph", "stay with NumPy functions, or split the node"
             )
 
-    def fail(self, name: str, message: str, hint: str = "", cause: BaseException | None = None) -> Any:
+    def fail(self, name: str, message: str, hint: str = "", cause: BaseException | None = None) -> NoReturn:
         """Raise TraceError at the user's line."""
         raise error(name, message, hint) from cause
 

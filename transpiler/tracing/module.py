@@ -29,6 +29,7 @@ class Face:
     inputs     the structure of its bound arguments
     names      the names of the arrays among them, in the order of the graph's placeholders
     kinds      their NumPy dtypes and shapes
+    leaf_kinds their types: ndarray, a NumPy scalar type, torch.Tensor
     outputs    the structure of the result where the graph returns a flat tuple; None where it returns the result itself
     mutated    the numbers of the arrays that the function writes into
     accepted   shapes for which the function has the same graph"""
@@ -38,6 +39,7 @@ class Face:
     inputs: Any
     names: list[str]
     kinds: list[tuple[numpy.dtype[Any], tuple[int, ...]]]
+    leaf_kinds: list[type] = field(default_factory=list)
     outputs: Any = None
     mutated: list[int] = field(default_factory=list)
     accepted: set[tuple[tuple[int, ...], ...]] = field(default_factory=set)
@@ -67,10 +69,10 @@ class TracedModule(fx.GraphModule):
     other than the sample's the function is traced once more: if that gives the same graph, the call is run, else TraceError.
     `forward` is the bare graph: it takes the arrays alone, one after the other, and checks nothing."""
 
-    face: Face | None = None
+    face: Any = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        face = self.face
+        face: Face | None = self.face
         if face is None or torch.jit.is_tracing() or torch.compiler.is_compiling() or torch.compiler.is_exporting():
             return super().__call__(*args, **kwargs)
         leaves, arguments = face.bind(args, kwargs)
@@ -127,25 +129,21 @@ class TracedModule(fx.GraphModule):
                                   "pass a copy", face.place)  # fmt: skip
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TracedModule:
-        made = super().__deepcopy__(memo)
+        made: Any = super().__deepcopy__(memo)
         made.face = copy.copy(self.face)
-        return made
+        return made  # type: ignore[no-any-return]
 
 
 def copied(face: Face, leaves: list[Any]) -> list[Any]:
     """Copies of a call's arrays as the function takes them: as NumPy's, or as tensors where tensors were traced."""
     made: list[Any] = []
-    for x, original in zip(leaves, _leaf_kinds(face), strict=True):
+    for x, original in zip(leaves, face.leaf_kinds, strict=True):
         if original is torch.Tensor:
             made.append(x.detach().clone())
             continue
         array = x.detach().resolve_conj().resolve_neg().cpu().numpy().copy() if isinstance(x, torch.Tensor) else numpy.array(x)
         made.append(array[()] if issubclass(original, numpy.generic) else array)
     return made
-
-
-def _leaf_kinds(face: Face) -> list[type]:
-    return face.leaf_kinds  # type: ignore[attr-defined,no-any-return]
 
 
 def tensor_of(x: Any) -> torch.Tensor:

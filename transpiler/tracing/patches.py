@@ -41,7 +41,7 @@ class UfuncTwin:
         self.original = original
         self.__name__, self.__doc__ = original.__name__, original.__doc__
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> type:  # type: ignore[override]
         return numpy.ufunc
 

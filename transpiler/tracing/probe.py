@@ -8,47 +8,44 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 import torch
 
+from .checking import check_values
 from .compare import compare_graphs
 from .errors import TraceError, error
-from .structure import rebuild
+from .module import Face, copied
 
-ENOUGH = 2
-"""How many samples with other sizes settle the question."""
+if TYPE_CHECKING:
+    from .entry import Recording
 
 
-def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, module: Any, leaves: list[Any], sizes: list[Any]) -> None:
+def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, made: Recording, leaves: list[Any]) -> None:
     """Raise TraceError unless the graph of `fn` is the same for samples with which the sizes are others."""
-    from .entry import _compare, _record, _run
-    from .module import copied
+    from .entry import record, run
 
-    face = module.face
-    settled = 0
+    face: Face = made.module.face  # type: ignore[assignment]
+    settled = False
     for other in others(copied(face, leaves)):
         given = copied(face, other)
         try:
-            want = (_run(fn, bound, face.inputs, given), given)
-        except Exception:  # the function has no result for these values
-            continue
+            result = run(fn, bound, face.inputs, given)
+        except Exception:
+            continue  # the function has no result for these values
         try:
-            traced, found = _record(fn, bound, face, other)
+            traced = record(fn, bound, face, other)
         except TraceError as refused:
-            raise error(
-                "data-dependent-shape", f"for other values the function is not the same graph: {refused}", _WAY_OUT, face.place
-            ) from refused
-        if found == sizes:
+            raise error("data-dependent-shape", f"for other values it cannot be traced: {refused}", _WAY_OUT, face.place) from refused
+        if traced.sizes == made.sizes:
             continue
-        why = compare_graphs(module, traced)
+        why = compare_graphs(made.module, traced.module)
         if why is not None:
             raise error("data-dependent-shape", f"a size that depends on values is a number in the graph: {why}", _WAY_OUT, face.place)
-        _compare(module, face, other, want, lambda: None)
-        settled += 1
-        if settled == ENOUGH:
-            return
+        traced.module = made.module
+        check_values(traced, other, result, given, lambda: None)
+        settled = True
     if not settled:
         raise error("data-dependent-shape", "a size depends on values, and no other values were found that change it", _WAY_OUT, face.place)
 
@@ -59,7 +56,7 @@ _WAY_OUT = "keep the size: np.where(mask, x, 0) instead of x[mask], or split the
 def others(leaves: list[Any]) -> Iterator[list[Any]]:
     """Samples of the same shapes and dtypes with other values, from near to far."""
     random = numpy.random.RandomState(0)
-    for change in (_rolled, _negated, _large, _shuffled, _shuffled, _drawn, _drawn, _drawn, _small):
+    for change in (_rolled, _negated, _low, _high, _drawn, _drawn, _large):
         yield [_changed(change, x, random) for x in leaves]
 
 
@@ -83,12 +80,17 @@ def _large(x: Any, random: Any) -> Any:
     return x * 1000 + 1000 if x.dtype.kind in "fc" else x
 
 
-def _small(x: Any, random: Any) -> Any:
-    return x / 1000 if x.dtype.kind in "fc" else x
+def _low(x: Any, random: Any) -> Any:
+    """All alike: a mask of it is all false, or all true."""
+    return numpy.full_like(x, -1e3 if x.dtype.kind in "fc" else False if x.dtype.kind == "b" else x.min(initial=_top(x)))
 
 
-def _shuffled(x: Any, random: Any) -> Any:
-    return random.permutation(x.reshape(-1))
+def _high(x: Any, random: Any) -> Any:
+    return numpy.full_like(x, 1e3 if x.dtype.kind in "fc" else True if x.dtype.kind == "b" else x.max(initial=0))
+
+
+def _top(x: Any) -> Any:
+    return numpy.iinfo(x.dtype).max
 
 
 def _drawn(x: Any, random: Any) -> Any:
@@ -99,6 +101,3 @@ def _drawn(x: Any, random: Any) -> Any:
         return random.choice(x.reshape(-1), x.size) if x.size else x
     scale = numpy.abs(x[numpy.isfinite(x)]).max() if numpy.isfinite(x).any() else 1.0
     return random.standard_normal(x.shape) * (scale or 1.0)
-
-
-__all__ = ["check_sizes", "others", "rebuild"]

@@ -172,6 +172,9 @@ class Recorder(TorchFunctionMode):
             if func in (torch.as_tensor, torch.asarray, torch.tensor) and self.has(args[:1]):
                 with self:
                     return _converted(func, *args, **kwargs)
+        if func is torch.tensor and self.has(args[:1]) and isinstance(args[0], torch.Tensor):
+            with self:
+                return _converted(func, *args, **kwargs)
         if not (any(map(self.has, args)) or any(map(self.has, kwargs.values()))):
             if name in _RANDOM:
                 raise error("random", f"torch.{name} draws new numbers each time, a graph would repeat these", "pass the random numbers in")
@@ -199,7 +202,9 @@ class Recorder(TorchFunctionMode):
                 "random", f"torch.{name} draws new numbers each time, a graph would repeat these", "call .eval(), or pass the numbers in"
             )
         if name == "batch_norm" and (args[5] if len(args) > 5 else kwargs.get("training")):
-            raise error("side-effect", "batch normalisation in training mode changes its running statistics", "call .eval() on the module first")
+            raise error(
+                "side-effect", "batch normalisation in training mode changes its running statistics", "call .eval() on the module first"
+            )
         if name == "numpy":
             return self.bridge.to_numpy(args[0])
         device = kwargs.get("device")
@@ -286,7 +291,7 @@ class Recorder(TorchFunctionMode):
             target = args[0]
         if not isinstance(target, torch.Tensor):
             return None
-        if target.untyped_storage().data_ptr() in self.shared:
+        if target.untyped_storage()._cdata in self.shared:
             raise error("aliasing", "torch writes into a tensor that shares its memory with a NumPy array", "write into a copy: t.clone()")
         if id(target) not in self._nodes:
             clone = self.graph.create_node("call_function", torch.clone, (self.constant(target),), {})

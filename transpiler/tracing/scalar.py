@@ -24,7 +24,7 @@ class TracedScalar:
     def __init__(self, value: Any, tensor: Any, weak: bool = False) -> None:
         self._value, self._tensor, self._weak = value, tensor, weak
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:  # type: ignore[override]
         return type(self._value)
 

@@ -41,7 +41,7 @@ def holds_traced(x: Any) -> bool:
 
 def _fromiter(tracer: Tracer, iterable: Any, dtype: Any, count: int = -1, **_: Any) -> Any:
     """The items are taken one by one, as NumPy takes them."""
-    items = []
+    items: list[Any] = []
     for item in iterable:
         if len(items) == count:
             break
@@ -74,7 +74,7 @@ def _empty(name: str) -> Any:
     return make
 
 
-_ORIGINALS = {"empty": numpy.empty, "empty_like": numpy.empty_like}
+_ORIGINALS: dict[str, Any] = {"empty": numpy.empty, "empty_like": numpy.empty_like}
 
 
 def elements(tracer: Tracer, kind: Any, array: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:

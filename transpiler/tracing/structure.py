@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import keyword
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +48,7 @@ class Node:
             made.update(zip(self.keys, parts, strict=True))
             return made
         if dataclasses.is_dataclass(self.kind):
-            made = object.__new__(self.kind)
+            made = object.__new__(self.kind)  # type: ignore[arg-type]
             for key, part in zip(self.keys, parts, strict=True):
                 object.__setattr__(made, key, part)
             return made
@@ -135,3 +137,22 @@ def _told(value: Any) -> str:
         return "an array"
     found = children(value)
     return repr(value)[:80] if found is None else f"a {type(value).__name__} of {list(found[0])}"
+
+
+def leaf_names(structure: Any) -> list[str]:
+    """Names for the placeholders: Python names, each once."""
+    found: list[str] = []
+
+    def visit(s: Any) -> None:
+        if isinstance(s, Leaf):
+            name = re.sub(r"\W", "_", s.name) or "x"
+            name = f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
+            while name in found:
+                name += "_"
+            found.append(name)
+        elif isinstance(s, Node):
+            for part in s.parts:
+                visit(part)
+
+    visit(structure)
+    return found

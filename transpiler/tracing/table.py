@@ -30,7 +30,10 @@ class Known:
 
 def resolve(name: str) -> Any:
     """The object that a dotted NumPy name stands for; None where this NumPy does not have it."""
-    return functools.reduce(lambda found, part: getattr(found, part, None), name.split(".")[1:], numpy)
+    found: Any = numpy
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found
 
 
 @functools.cache

@@ -7,7 +7,7 @@ torch side, under the recorder. What comes out is wrapped again: NumPy's value a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 import torch
@@ -356,7 +356,7 @@ class Tracer(Arguments):
         if tensor is not None:
             array._reset(new)
         else:
-            numpy.ndarray.__setstate__(array, (1, new.shape, new.dtype, False, new.tobytes()))
+            numpy.ndarray.__setstate__(array, (1, new.shape, new.dtype, False, new.tobytes()))  # type: ignore[arg-type]
 
     def reshape_in_place(self, array: TracedNpArray, shape: Any) -> None:
         """`x.shape = ...`."""
@@ -367,12 +367,12 @@ class Tracer(Arguments):
             array._value, array._tensor, array._version = view, tensor, array._storage.version
             array._reset(view)
 
-    def _unmapped(self, known: Known) -> Any:
+    def _unmapped(self, known: Known) -> NoReturn:
         if known.refusal is not None:
             self.fail(known.refusal.finding, f"{known.name}: {known.refusal.reason}", known.refusal.hint)
         self.fail("unmapped-function", f"{known.name} has no torch equivalent", _OTHERWISE)
 
-    def _rule_failed(self, known: Known, problem: Exception) -> Any:
+    def _rule_failed(self, known: Known, problem: Exception) -> NoReturn:
         message = f"{known.name} cannot be recorded: {type(problem).__name__}: {problem}".split("\n")[0]
         if isinstance(problem, TypeError) and known.rule is not None and "argument" in str(problem):
             self.fail("unsupported-argument", message, "leave the argument out, or do its work in another call", problem)

@@ -1,0 +1,82 @@
+"""Holding a recording against NumPy: the values that NumPy had while tracing, and those of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+import torch
+
+from ..rules._arrays import as_tensor
+from .compare import difference
+from .errors import error
+from .module import Face, TracedModule, copied
+from .structure import Fixed, Node, children, flatten, leaf_names, match, rebuild
+
+if TYPE_CHECKING:
+    from .entry import Recording
+
+_LEAK = "a value came out of a call that the tracer does not see"
+_WAY_OUT = "look for compiled code, files, random numbers or state that changes between calls, and split the node there"
+
+
+def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[Any], diagnose: Callable[[], Any]) -> None:
+    """Raise TraceError unless the traced run had the plain run's values and the graph gives them too.
+
+    `result` and `mutated` are what the plain run returned and left in its arguments. The traced run is NumPy's as well: a difference
+    there is a call that got poison, or that has a state. `diagnose` looks for the rule that is wrong, where only the graph differs."""
+    face: Face = made.module.face  # type: ignore[assignment]
+    why = _difference(face, result, made.result, mutated, made.given, repeated=True)
+    if why is not None:
+        raise error("leaked-constant", f"the traced run gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
+    got, tensors = _graph_run(made.module, face, leaves)
+    why = _difference(face, result, got, mutated, tensors)
+    if why is None:
+        return
+    diagnose()
+    raise error("leaked-constant", f"the graph gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
+
+
+def _graph_run(module: TracedModule, face: Face, leaves: list[Any]) -> tuple[Any, list[torch.Tensor]]:
+    """The graph's result for `leaves`, and what is in its arguments afterwards."""
+    tensors = [x if isinstance(x, torch.Tensor) else as_tensor(x) for x in copied(face, leaves)]
+    try:
+        with torch.no_grad():
+            got = module.forward(*tensors)
+    except Exception as problem:
+        raise error("mismatch", f"the graph does not run: {type(problem).__name__}: {problem}".split("\n")[0], "", face.place) from problem
+    return got if face.outputs is None else rebuild(face.outputs, got.__getitem__), tensors
+
+
+def _difference(face: Face, want: Any, got: Any, mutated: list[Any], left: list[Any], repeated: bool = False) -> str | None:
+    why = compare_results(want, got, repeated=repeated)
+    if why is not None:
+        return why
+    pairs = zip(face.names, mutated, left, strict=True)
+    return next((f"{name}: {d}" for name, a, b in pairs if (d := difference(a, b, repeated))), None)
+
+
+def compare_results(want: Any, got: Any, path: str = "result", repeated: bool = False) -> str | None:
+    """How a graph's result differs from the function's own; None where it does not."""
+    wanted: list[Any] = []
+    gotten: list[Any] = []
+    structure = flatten(want, path, wanted)
+    why = match(structure, _leaves_like(structure, got), gotten)
+    if why is not None:
+        return why
+    names = leaf_names(structure)
+    return next((f"{n}: {d}" for n, a, b in zip(names, wanted, gotten, strict=True) if (d := difference(a, b, repeated))), None)
+
+
+def _leaves_like(structure: Any, got: Any) -> Any:
+    """A Python number that the graph gives as a tensor (`np.allclose`) counts as one."""
+    if isinstance(structure, Fixed) and isinstance(got, torch.Tensor) and isinstance(structure.value, (bool, int, float, complex)):
+        same = got.ndim == 0 and difference(numpy.asarray(structure.value), got) is None
+        return structure.value if same else got
+    if isinstance(structure, Node) and type(got) is structure.kind:
+        keys, parts = children(got) or ((), ())
+        by_key = dict(zip(structure.keys, structure.parts, strict=True))
+        if set(keys) == set(by_key):
+            return Node(type(got), keys, ()).build([_leaves_like(by_key[k], p) for k, p in zip(keys, parts, strict=True)])
+    return got

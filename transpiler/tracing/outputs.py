@@ -1,0 +1,98 @@
+"""The end of a graph: what the function returns and what it wrote into its arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import fx
+
+from .array import TracedNpArray
+from .module import Face, TracedModule
+from .structure import Fixed, Leaf, flatten, rebuild
+from .tracer import Tracer
+
+
+def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[TracedModule, Any]:
+    """The graph module; and the result with NumPy's values for arrays."""
+    outputs: list[Any] = []
+    structure = flatten(result, "", outputs)
+    graph = tracer.graph
+    samples = [g._storage if type(g) is TracedNpArray else None for g in given]
+    face.mutated = [i for i, s in enumerate(samples) if s is not None and s.written]
+    memory = _Memory(tracer, samples)
+    nodes = [memory.output(x) for x in outputs]
+    for i in face.mutated:
+        storage = samples[i]
+        if storage is None or storage.value is None:
+            continue
+        value = tracer.recorder.argument(storage.value)
+        copy = graph.create_node("call_function", torch.ops.aten.copy_.default, (storage.node, value), {})
+        for n, x in enumerate(outputs):
+            if type(x) is TracedNpArray and x._storage is storage and storage.covers(x._value) and x._value.shape == storage.owner.shape:
+                nodes[n] = copy
+    plain = _inline(structure)
+    face.outputs = None if plain else structure
+    graph.output(rebuild(structure, lambda i: nodes[i]) if plain else tuple(nodes))
+    _eliminate(graph)
+    graph.lint()
+    for name in [n for n in (*dict(tracer.root.named_buffers()), *dict(tracer.root.named_parameters())) if not _used(graph, n)]:
+        delattr(tracer.root, name)
+    module = TracedModule(tracer.root, graph, getattr(face.function, "__name__", "traced").title().replace("_", "") or "Traced")
+    module.face = face
+    values = [x if isinstance(x, torch.Tensor) else getattr(x, "_value", x) for x in outputs]
+    return module, rebuild(structure, values.__getitem__)
+
+
+class _Memory:
+    """Outputs as nodes. Where torch would share memory and NumPy does not, the node is cloned."""
+
+    def __init__(self, tracer: Tracer, samples: list[Any]) -> None:
+        self.tracer, self.samples = tracer, samples
+        self.owners: dict[int, Any] = {}
+        for s in samples:
+            if s is not None:
+                first = tracer.recorder.first(s.node)
+                if first is not None:
+                    self.owners[first.untyped_storage()._cdata] = s
+
+    def output(self, x: Any) -> fx.Node:
+        recorder = self.tracer.recorder
+        if type(x) is TracedNpArray and x._value is None:
+            self.tracer.fail("opaque-call", "an array came back from code that the tracer cannot see", "split the node around that call")
+        with recorder:
+            tensor = self.tracer.tensor(x)
+            constant = recorder.node(tensor) is None
+            storage = x._storage if type(x) is TracedNpArray else None
+            if constant:
+                return recorder.clone(tensor)
+            if isinstance(x, torch.Tensor):
+                return recorder.argument(tensor)
+            pointer = tensor.untyped_storage()._cdata
+            owner = self.owners.setdefault(pointer, storage)
+            written = owner is not None and owner.written and owner.origin == "sample"
+            if owner is not storage or written:
+                return recorder.clone(tensor)
+            return recorder.argument(tensor)
+
+
+def _inline(structure: Any) -> bool:
+    """True where the graph itself can return the structure: plain containers and Python's own constants."""
+    if isinstance(structure, Leaf):
+        return True
+    if isinstance(structure, Fixed):
+        return type(structure.value) in (int, bool, str, type(None)) or (
+            type(structure.value) is float and structure.value == structure.value
+        )
+    if structure.kind is dict and not all(type(k) is str for k in structure.keys):
+        return False
+    return structure.kind in (list, tuple, dict) and all(map(_inline, structure.parts))
+
+
+def _eliminate(graph: fx.Graph) -> None:
+    """Remove what nothing uses and what changes nothing."""
+    graph.eliminate_dead_code(lambda node: node.is_impure() or bool(node.meta.get("writes")))
+
+
+def _used(graph: fx.Graph, name: str) -> bool:
+    return any(n.op == "get_attr" and n.target == name for n in graph.nodes)
