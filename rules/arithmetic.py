@@ -94,7 +94,7 @@ def float_power(x1, x2):
 @ufunc("numpy.absolute", "numpy.abs")
 def absolute(x):
     """The magnitude; real for complex numbers."""
-    return x if x.dtype == torch.bool else torch.abs(x)
+    return torch.clone(x) if x.dtype == torch.bool else torch.abs(x)
 
 
 @ufunc("numpy.fabs")
@@ -241,12 +241,16 @@ def ldexp(x1, x2):
 
 @ufunc("numpy.gcd")
 def gcd(x1, x2):
-    return torch.gcd(x1, x2)
+    """Never negative, except where the magnitude does not fit, as in NumPy."""
+    return torch.abs(torch.gcd(x1, x2))
 
 
 @ufunc("numpy.lcm")
 def lcm(x1, x2):
-    return torch.abs(torch.lcm(x1, x2))
+    """torch.lcm divides the smallest integer by -1, which ends the process; this divides magnitudes."""
+    divisor = gcd.body(x1, x2)
+    safe = torch.where(torch.eq(divisor, 0), 1, divisor)
+    return torch.mul(torch.div(torch.abs(x1), safe, rounding_mode="floor"), torch.abs(x2))
 
 
 @ufunc("numpy.conjugate", "numpy.conj", "numpy.ndarray.conj", "numpy.ndarray.conjugate")

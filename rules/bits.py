@@ -28,7 +28,8 @@ def packbits(a, /, axis=None, bitorder="big"):
 
 @rule("numpy.unpackbits", kind="conversion", examples=(
     "np.unpackbits(k.astype(np.uint8))", "np.unpackbits(k.astype(np.uint8), axis=-1, count=5)",
-    "np.unpackbits(k.astype(np.uint8) + np.uint8(100), axis=0, count=-3, bitorder='little')", "np.unpackbits(k.astype(np.uint8), count=999)",
+    "np.unpackbits(k.astype(np.uint8) + np.uint8(100), axis=0, count=-3, bitorder='little')",
+    "np.unpackbits(k.astype(np.uint8), count=999)",
 ))  # fmt: skip
 def unpackbits(a, /, axis=None, count=None, bitorder="big"):
     """The eight bits of each uint8. `count` elements are kept: zeros are added where it is more, a negative one counts from the end."""

@@ -70,7 +70,9 @@ def typename(char):
     return numpy.typename(char)
 
 
-@rule("numpy.mintypecode", kind="python", examples=("np.mintypecode(['d', 'f', 'S'])", "np.mintypecode([a, b])", "np.mintypecode('if', 'fd')"))
+@rule("numpy.mintypecode", kind="python", examples=(
+    "np.mintypecode(['d', 'f', 'S'])", "np.mintypecode([a, b])", "np.mintypecode('if', 'fd')",
+))  # fmt: skip
 def mintypecode(typechars, typeset="GDFgdf", default="d"):
     """Of arrays and type characters alike."""
     return numpy.mintypecode([t if isinstance(t, str) else to_numpy(t.dtype).char for t in typechars], typeset, default)

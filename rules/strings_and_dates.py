@@ -14,8 +14,11 @@ def _number(x):
     return x
 
 
-@rule("numpy.format_float_positional", kind="python", examples=("np.format_float_positional(3.14159, precision=3)", "np.format_float_positional(2.5, trim='-')"))
-def format_float_positional(x, precision=None, unique=True, fractional=True, trim="k", sign=False, pad_left=None, pad_right=None, min_digits=None):
+@rule("numpy.format_float_positional", kind="python", examples=(
+    "np.format_float_positional(3.14159, precision=3)", "np.format_float_positional(2.5, trim='-')",
+))  # fmt: skip
+def format_float_positional(x, precision=None, unique=True, fractional=True, trim="k", sign=False, pad_left=None, pad_right=None,
+                            min_digits=None):  # fmt: skip
     """Of a Python number: text has no place in a graph."""
     return numpy.format_float_positional(_number(x), precision, unique, fractional, trim, sign, pad_left, pad_right, min_digits)
 
@@ -36,7 +39,22 @@ refuse("numpy.frompyfunc", reason="it calls Python for every element and gives a
 refuse("numpy.recarray", reason="torch has no records", hint="give the fields arrays of their own", finding="object-dtype")
 refuse("numpy.nested_iters", reason="it hands out the elements one by one", hint="use array functions, or loops over indices",
        finding="element-iteration")  # fmt: skip
-refuse("numpy.broadcast", reason="it hands out the elements one by one", hint="use np.broadcast_arrays, or np.broadcast_shapes for the shape",
-       finding="element-iteration")  # fmt: skip
+refuse("numpy.broadcast", reason="it hands out the elements one by one",
+       hint="use np.broadcast_arrays, or np.broadcast_shapes for the shape", finding="element-iteration")  # fmt: skip
 
-_NO_TEXT = {"reason": "torch has no text", "hint": "work on the text before the node and pass numbers in", "finding": "object-dtype"}
+_TEXT = (
+    "add center capitalize count decode encode endswith equal expandtabs find greater greater_equal index isalnum isalpha isdecimal "
+    "isdigit islower isnumeric isspace istitle isupper "
+    "less less_equal ljust lower lstrip mod multiply not_equal partition replace rfind rindex "
+    "rjust rpartition rstrip startswith str_len strip swapcase title translate upper zfill"
+)
+_TEXT_OF_CHAR = "array asarray compare_chararrays join rsplit split splitlines"
+_RECORDS = "array find_duplicate format_parser fromarrays fromfile fromrecords fromstring"
+
+for _name in [
+    *[f"char.{n}" for n in (_TEXT + " " + _TEXT_OF_CHAR).split()],
+    *[f"strings.{n}" for n in (_TEXT + " slice").split()],
+]:
+    refuse(f"numpy.{_name}", reason="torch has no text", hint="work on the text outside the node, pass numbers in", finding="object-dtype")
+for _name in _RECORDS.split():
+    refuse(f"numpy.rec.{_name}", reason="torch has no records", hint="give the fields arrays of their own", finding="object-dtype")

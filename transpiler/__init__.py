@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .converting import convert as convert
+    from .own_rules import use_rules as use_rules
     from .pipeline.node import node as node
     from .source.check import check_source as check_source
     from .source.findings import ConversionError as ConversionError
@@ -26,6 +27,7 @@ _HOME = {
     "convert": ".converting", "trace": ".tracing", "TraceError": ".tracing", "TracedNpArray": ".tracing", "TracedTensor": ".tracing",
     "verify": ".verifying", "Report": ".verifying", "check_source": ".source.check", "rewrite_source": ".source.rewrite",
     "ConversionError": ".source.findings", "Finding": ".source.findings", "node": ".pipeline.node", "annotate": ".pipeline.annotate",
+    "use_rules": ".own_rules",
 }  # fmt: skip
 _RUNTIME = ("torch", "numpy")
 

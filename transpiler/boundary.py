@@ -25,7 +25,7 @@ _inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", d
 
 
 def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[str, ...] = (), numbers: tuple[str, ...] = (),
-             takes: dict[str, str] | None = None, mirrored: bool = False) -> Callable[[F], F]:  # fmt: skip
+             takes: dict[str, str] | None = None, mirrored: bool = False, rules: tuple[str, ...] = ()) -> Callable[[F], F]:  # fmt: skip
     """Decorates a rewritten function. What its rewriting took for granted is checked when it is called: TypeError where it does not hold.
 
     numpy     arrays become tensors on the way in and arrays again on the way out
@@ -33,6 +33,7 @@ def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[s
     arrays    parameters taken for arrays
     numbers   parameters taken for Python numbers
     takes     parameters whose dtype and rank the rewriting knows, as specs ("float32[_, _]"); those that `@np2fx.node` declares are added
+    rules     modules with rules of the project's own that the rewritten text rests on
     mirrored  writes through flipped copies and what they are flipped from are kept in step, as NumPy's views are"""
     expected = {n: parse(t) for n, t in (takes or {}).items()}
 
@@ -41,6 +42,10 @@ def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[s
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if rules:
+                from .own_rules import use_rules  # at the first call: the module may import the one that this function is in
+
+                use_rules(*rules)
             outside = not _inside.get()
             to_numpy = numpy and outside and not _holds_tensor((args, kwargs))
             if outside:

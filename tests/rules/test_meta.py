@@ -9,9 +9,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from np2fx.rules._table import Refused, Rule
+from np2fx.testing.spelling import run_numpy, run_rules
+from np2fx.testing.strategies import inputs, names_in
 
-from .spelling import run_numpy, run_rules
-from .strategies import inputs, names_in
 from .test_rules import CASES, outcome, tensors_of
 
 KINDS = {"elementwise", "reduction", "shape", "view", "joining"}

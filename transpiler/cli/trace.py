@@ -26,6 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from ..source.findings import ConversionError
     from ..tracing import TraceError, trace
 
+    use_own_rules(args.function)
     function = find_function(args.function)
     with numpy.load(args.samples, allow_pickle=False) as file:
         samples = sample_arguments(function, {name: file[name] for name in file.files})
@@ -44,6 +45,19 @@ def run(args: argparse.Namespace) -> int:
     export(graph, args.output, args.export, samples)
     print(f"wrote {args.output} ({args.export})")
     return 0
+
+
+def use_own_rules(text: str) -> None:
+    """The rules of the project (of the file's, or of the working folder's) are put into the table. Raises UsageError."""
+    from ..own_rules import use_rules
+    from ..source.config import load_config
+
+    file = text.rpartition(":")[0]
+    config = load_config(file if file.endswith(".py") else ".")
+    try:
+        use_rules(*config.rules, root=config.root)
+    except Exception as error:
+        raise UsageError(f"the rules of {', '.join(config.rules)} cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 def find_function(text: str) -> Any:

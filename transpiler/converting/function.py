@@ -15,13 +15,13 @@ import numpy
 import torch
 
 from .. import operators as ops
+from .. import own_rules
 from ..rules._arrays import as_tensor, mirrored_views, zero_d_array
 from ..rules._table import Refused
 from ..source.facts import TORCH, UNKNOWN, Fact
 from ..source.findings import ConversionError, Finding, make_finding
 from ..source.results import torch_parameters
 from ..source.rewriting import Rewriter
-from ..source.table import load_table
 from ..source.text import Source, splice
 from . import facts
 from .lifted import Lifted, lift
@@ -117,7 +117,7 @@ class Converted:
     def _rewrite(self, known: dict[str, Fact]) -> tuple[str, bool, list[Finding], set[str]]:
         source, node = self._parsed
         known = {**known, **dict.fromkeys(torch_parameters(node), TORCH)}
-        rewriter = Rewriter(source, facts.resolver(self.function), load_table(), self._path)
+        rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
         edits = rewriter.rewrite(node, known)
         text = splice(source, *_extent(source, node), [e for e in edits])
         return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported

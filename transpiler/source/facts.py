@@ -219,6 +219,9 @@ class Inference:
             self.returns.append(self.visit(node.body))
         else:
             self.block(node.body)
+        if any(map(_reshapes, ast.walk(node))):
+            # Every name of such an array changes with it: nothing is known of ranks any more.
+            self.facts = {n: Fact("tensor") if f.is_tensor else f for n, f in self.facts.items()}
 
     def block(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -524,6 +527,13 @@ class Inference:
         for k in e.keywords:
             self.visit(k.value)
         return self.call(callee, e, self) if self.call is not None else UNKNOWN
+
+
+def _reshapes(n: ast.AST) -> bool:
+    """`x.shape = ...` and `x.resize(...)` change an array where it stands."""
+    if isinstance(n, ast.Attribute) and n.attr in ("shape", "dtype", "strides") and isinstance(n.ctx, ast.Store):
+        return True
+    return isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "resize"
 
 
 def key_parts(key: ast.expr) -> list[ast.expr]:

@@ -114,7 +114,7 @@ def _builtin(name: str, args: list[Fact]) -> Fact:
         return NONE
     if name in ("abs", "min", "max", "sum", "round") and args and all(a.kind == "number" for a in args):
         kinds = {a.dtype for a in args}
-        return number(kinds.pop() if len(kinds) == 1 and name != "round" else None)
+        return number(kinds.pop() if len(kinds) == 1 and name != "round" and kinds <= {"int", "float"} else None)
     if name == "abs" and args and args[0].is_tensor:
         return operated("absolute", args[0])
     return UNKNOWN
@@ -126,7 +126,7 @@ def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference
     if name.count(".") == 1 and short in SCALAR_TYPES:
         return Fact("scalar", SCALAR_TYPES[short], 0, fresh=True) if not args or args[0].kind in ("number", "scalar") else Fact("unknown")
     rule = table.rules.get(name)
-    if rule is None:
+    if rule is None or rule.writes:
         return UNKNOWN
     keywords = {k.arg for k in call.keywords}
     if rule.is_ufunc:

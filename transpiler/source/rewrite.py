@@ -136,7 +136,7 @@ class _Module:
         made.edits, made.imported = edits, set(rewriter.imported)
         options = [*(["numpy=False"] if self.boundary == "none" else []), *([f"floating={used!r}"] if used else []),
                    *([f"arrays={arrays!r}"] if arrays else []), *([f"numbers={counted!r}"] if counted else []), *([f"takes={takes!r}"] if takes else []),
-                   *(["mirrored=True"] if rewriter.mirrored else [])]
+                   *(["mirrored=True"] if rewriter.mirrored else []), *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else [])]
         if options or self.boundary == "numpy":
             if self.boundary == "numpy" or options:
                 made.edits.append(self._decorator(function, f"@{self.aliases['ops']}.boundary({', '.join(options)})"))

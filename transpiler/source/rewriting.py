@@ -34,12 +34,14 @@ class Rewriter:
     resolve     what a name means that the function does not bind itself
     table       the rules and refusals, by NumPy name
     imported    names that the new text uses are added here ("torch", "npx", "ops")
+    rule_modules  modules with rules of the project's own that the new text rests on
     """
 
     def __init__(self, source: Source, resolve: Callable[[ast.Name], Fact], table: Any, path: str = "", exact: bool = False) -> None:
         self.source, self.resolve, self.table, self.path, self.exact = source, resolve, table, path, exact
         self.findings: list[Finding] = []
         self.imported: set[str] = set()
+        self.rule_modules: set[str] = set()
         self.rendered: dict[ast.AST, str] = {}
         self.facts: dict[ast.AST, Fact] = {}
         self.pieces: list[tuple[int, int, str]] = []

@@ -142,7 +142,10 @@ def _library(r: Rewriter, e: ast.Call, name: str) -> str | None:
     """A function of another library: a rule of the project's, the standard library and torch as they are, others at run time."""
     rule = r.table.rules.get(name)
     if rule is not None:
-        return _called(r, e)
+        text = _called(r, e)
+        if text is not None:
+            r.rule_modules.add(rule.module)
+        return text
     package = name.split(".")[0]
     if package in ("torch", "np2fx") or (package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "statistics", "pickle")):
         return None

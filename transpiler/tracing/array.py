@@ -51,8 +51,8 @@ class TracedNpArray(numpy.ndarray):
 
     def _reset(self, value: numpy.ndarray[Any, Any]) -> None:
         """Take the shape and dtype of `value`, with poison for a buffer."""
-        state: Any = (1, value.shape, value.dtype, False, poison(value) * value.size)
-        numpy.ndarray.__setstate__(self, state)
+        contents: Any = (1, value.shape, value.dtype, False, poison(value) * value.size)
+        numpy.ndarray.__setstate__(self, contents)
         numpy.ndarray.setflags(self, write=False)
 
     # NumPy's dispatch

@@ -29,19 +29,21 @@ def setitem(a: Any, key: Any, value: Any) -> None:
 
 def take_out(rule: Rule, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
     """`out` apart from the other arguments, wherever it stood."""
-    position = _out_position(rule)
+    names = _positional(rule)
     kwargs = dict(kwargs)
     out = kwargs.pop("out", None)
-    if position is not None and len(args) > position:
-        out, args = args[position], (*args[:position], None, *args[position + 1 :])
+    position = names.index("out") if "out" in names else len(args)
+    if len(args) > position:
+        kwargs |= zip(names[position + 1 :], args[position + 1 :], strict=False)
+        out, args = args[position], args[:position]
     return out[0] if isinstance(out, tuple) and len(out) == 1 else out, args, kwargs
 
 
 @functools.cache
-def _out_position(rule: Rule) -> int | None:
-    parameters = list(inspect.signature(rule.body).parameters.values())
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return names.index("out") if "out" in names else None
+def _positional(rule: Rule) -> list[str]:
+    """The names of the parameters that can be given by position."""
+    parameters = inspect.signature(rule.body).parameters.values()
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
 def bound(rule: Rule, args: Any, kwargs: Any) -> dict[str, Any]:

@@ -134,13 +134,15 @@ def _check_overlap(leaves: list[Any]) -> None:
 class Recording:
     """What one traced run gave.
 
-    module  the graph module
-    sizes   the shapes that depended on values
-    result  what the function returned, with NumPy's values for arrays
-    given   NumPy's values of the arguments after the run"""
+    module    the graph module
+    sizes     the shapes that depended on values
+    measured  whether a rule asked for one of these
+    result    what the function returned, with NumPy's values for arrays
+    given     NumPy's values of the arguments after the run"""
 
     module: TracedModule
     sizes: list[tuple[int, ...]]
+    measured: bool
     result: Any
     given: list[Any]
 
@@ -171,7 +173,7 @@ def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, le
     lifter.forget()
     tracer.storages.clear()
     _check_kept(tracer, face)
-    return Recording(module, tracer.recorder.sizes, values, copies)
+    return Recording(module, tracer.recorder.sizes, tracer.recorder.measured, values, copies)
 
 
 def _check_kept(tracer: Tracer, face: Face) -> None:

@@ -18,7 +18,7 @@ import numpy
 
 from . import state
 from .errors import error, is_library
-from .patches import scalar_twins, twins
+from .patches import VECTORIZE, scalar_twins, twins, vectorised
 from .special import extreme as extreme_of
 from .special import is_traced
 
@@ -77,6 +77,9 @@ class Lifter:
             return _NUMPY
         if kind is numpy.ndarray:
             return self._once(x, tracer.outside)
+        if kind is VECTORIZE:
+            options = {} if x.otypes is None else {"otypes": x.otypes}
+            return self._once(x, lambda v: vectorised(v, self.lift(v.pyfunc), options) if not v.excluded and v.signature is None else v)
         if kind is functools.partial and isinstance(x.func, types.FunctionType):
             return functools.partial(self.lift(x.func), *x.args, **x.keywords)
         if kind is types.ModuleType and not is_library(getattr(x, "__file__", None) or "<frozen"):

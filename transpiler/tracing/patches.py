@@ -16,9 +16,10 @@ from typing import Any
 import numpy
 import torch
 
+from ..rules._table import version
 from . import state
 from .special import elements, holds_traced, is_traced
-from .table import SPACES, functions, resolve
+from .table import functions, resolve, spaces
 
 _SCALARS = (
     "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
@@ -30,6 +31,10 @@ _UNPATCHED = frozenset((
     "set_string_function", "format_float_positional", "format_float_scientific", "nested_iters", "get_array_wrap", "busday_count",
     "busday_offset", "is_busday", "frompyfunc", "asmatrix", "bmat",
 ))  # fmt: skip
+
+
+_TRICKS = ("r_", "c_", "mgrid", "ogrid")
+VECTORIZE = numpy.vectorize
 
 
 class UfuncTwin:
@@ -119,9 +124,14 @@ def _from_numpy(original: Any) -> Callable[..., Any]:
     return from_numpy
 
 
-@functools.cache
 def twins() -> dict[int, Any]:
-    """The twin of each NumPy object that has one, by the object's id (the objects live as long as NumPy)."""
+    """The twin of each function that has one, by the function's id (they live as long as their libraries)."""
+    functions()
+    return _twins(version())
+
+
+@functools.lru_cache(maxsize=1)
+def _twins(table_version: int) -> dict[int, Any]:
     found: dict[int, Any] = {}
     for known in functions().values():
         original = known.function
@@ -134,6 +144,9 @@ def twins() -> dict[int, Any]:
         original = getattr(numpy.random, name)
         if not name.startswith("_") and callable(original) and not isinstance(original, type):
             found[id(original)] = _random_twin(name, original)
+    for name in _TRICKS:
+        found[id(getattr(numpy, name))] = TrickTwin(name, getattr(numpy, name))
+    found[id(numpy.vectorize)] = vectorize_twin
     found[id(torch.from_numpy)] = _from_numpy(torch.from_numpy)
     return found
 
@@ -149,6 +162,36 @@ def _random_twin(name: str, original: Any) -> Callable[..., Any]:
             )
 
     return twin
+
+
+class TrickTwin:
+    """`np.r_`, `np.c_`, `np.mgrid` and `np.ogrid`."""
+
+    def __init__(self, name: str, original: Any) -> None:
+        self.name, self.original = name, original
+
+    def __getitem__(self, key: Any) -> Any:
+        tracer = state.active()
+        return self.original[key] if tracer is None else tracer.trick(self.name, self.original, key)
+
+
+def vectorize_twin(pyfunc: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """`np.vectorize`: a function that calls `pyfunc` element by element, also on traced arrays."""
+    original = VECTORIZE(pyfunc, *args, **kwargs) if callable(pyfunc) else VECTORIZE(*args, **kwargs)
+    return original if args or not callable(pyfunc) else vectorised(original, pyfunc, kwargs)
+
+
+def vectorised(original: Any, pyfunc: Any, options: dict[str, Any]) -> Any:
+    """What a `numpy.vectorize` object is in a trace."""
+
+    @functools.wraps(pyfunc, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tracer = state.active()
+        if tracer is None or kwargs or not holds_traced(args):
+            return original(*args, **kwargs)
+        return tracer.vectorised(pyfunc, options, args)
+
+    return call
 
 
 def _class_twin(original: Any) -> Any:
@@ -169,13 +212,18 @@ def scalar_twins() -> dict[int, Any]:
     return {id(t): ScalarMeta(t.__name__, (t,), {"__module__": "numpy", "__doc__": t.__doc__}) for t in types}
 
 
-@functools.cache
 def _places() -> list[tuple[Any, str, Any, Any]]:
     """What is exchanged: (module, name, original, twin)."""
+    functions()
+    return _places_of(version())
+
+
+@functools.lru_cache(maxsize=1)
+def _places_of(table_version: int) -> list[tuple[Any, str, Any, Any]]:
     known = twins()
     found: list[tuple[Any, str, Any, Any]] = [(torch, "from_numpy", torch.from_numpy, known[id(torch.from_numpy)])]
-    for module in (*map(resolve, SPACES), numpy.random):
-        for name, value in list(vars(module).items()):
+    for module in (*map(resolve, spaces()), numpy.random):
+        for name, value in list(vars(module).items()) if module is not None else ():
             if not name.startswith("_") and id(value) in known and id(value) not in scalar_twins():
                 found.append((module, name, value, known[id(value)]))
     return found
@@ -183,15 +231,17 @@ def _places() -> list[tuple[Any, str, Any, Any]]:
 
 _lock = threading.Lock()
 _depth = 0
+_exchanged: list[tuple[Any, str, Any, Any]] = []
 
 
 @contextlib.contextmanager
 def patched() -> Iterator[None]:
     """NumPy's names hold the twins. May be nested, and entered in several threads at once."""
-    global _depth
+    global _depth, _exchanged
     with _lock:
         if _depth == 0:
-            for module, name, _, twin in _places():
+            _exchanged = _places()
+            for module, name, _, twin in _exchanged:
                 setattr(module, name, twin)
         _depth += 1
     try:
@@ -200,5 +250,5 @@ def patched() -> Iterator[None]:
         with _lock:
             _depth -= 1
             if _depth == 0:
-                for module, name, original, _ in _places():
+                for module, name, original, _ in _exchanged:
                     setattr(module, name, original)

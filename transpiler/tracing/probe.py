@@ -1,7 +1,7 @@
 """Sizes that depend on values (`x[x > 0]`): does the graph hold where they are others?
 
-A graph may have such a size in it as a number, taken from the sample. So the function is traced again on samples with
-other values, and the graphs must be the same.
+A graph may have such a size in it as a number, taken from the sample by a rule. (The traced function itself is not told such sizes.)
+So the function is traced again on samples with other values, and the graphs must be the same.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, made: Rec
         traced.module = made.module
         check_values(traced, other, result, given, lambda: None)
         settled = True
-    if not settled:
+    if not settled and made.measured:
         raise error("data-dependent-shape", "a size depends on values, and no other values were found that change it", _WAY_OUT, face.place)
 
 

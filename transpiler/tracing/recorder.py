@@ -27,6 +27,8 @@ _METADATA = frozenset((
 ))  # fmt: skip
 """Functions that tell of a tensor without reading it."""
 
+_SIZES = frozenset(("size", "numel", "nelement", "__len__", "stride"))
+
 _VALUES = frozenset((
     "item", "tolist", "__float__", "__int__", "__index__", "__complex__", "is_nonzero", "equal", "allclose", "__contains__",
 ))  # fmt: skip
@@ -76,7 +78,8 @@ class Recorder(TorchFunctionMode):
     current   the NumPy name of the call whose rule is running, or ""
     place     file, line and function of the user's call
     bridge    what traced NumPy arrays are to torch and back: `arguments(args, kwargs)`, `to_numpy(tensor)`
-    sizes     the shapes of results whose shape depends on values, in order"""
+    sizes     the shapes of results whose shape depends on values, in order
+    measured  True once a rule has asked for the size of something whose shape depends on values"""
 
     def __init__(self, graph: fx.Graph, root: torch.nn.Module, bridge: Any) -> None:
         super().__init__()
@@ -84,6 +87,7 @@ class Recorder(TorchFunctionMode):
         self.current = ""
         self.place: tuple[str, int, str] | None = None
         self.sizes: list[tuple[int, ...]] = []
+        self.measured = False
         self.shared: set[int] = set()
         self._nodes: dict[int, fx.Node] = {}
         self._kept: list[Any] = []
@@ -166,6 +170,8 @@ class Recorder(TorchFunctionMode):
             return self._getter(func, args)
         kwargs = kwargs or {}
         if name in _METADATA or name == "__set__":
+            if name in _SIZES:
+                self._measure(args)
             return func(*args, **kwargs)
         if any(map(self.adoptable, args)) or any(map(self.adoptable, kwargs.values())):
             args, kwargs = self.bridge.arguments(args, kwargs)
@@ -190,10 +196,16 @@ class Recorder(TorchFunctionMode):
 
     def _getter(self, func: Any, args: Any) -> Any:
         attribute = func.__self__.__name__
+        if attribute == "shape" and self.sizes:
+            self._measure(args)
         if attribute not in _GETTERS or id(args[0]) not in self._nodes:
             return func(*args)
         with self:
             return _GETTERS[attribute](args[0])
+
+    def _measure(self, args: Any) -> None:
+        if self.current and self.sizes and args and isinstance(args[0], torch.Tensor) and self.is_loose(args[0]):
+            self.measured = True
 
     def _recorded(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         _refuse_values(name)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from ..rules import load
-from ..rules._table import Refusal, Rule
+from ..rules._table import Refusal, Rule, original, version
 
 SPACES = ("numpy", "numpy.linalg", "numpy.fft")
 """The namespaces whose functions are known by name."""
@@ -29,16 +29,21 @@ class Known:
 
 
 def resolve(name: str) -> Any:
-    """The object that a dotted NumPy name stands for; None where this NumPy does not have it."""
-    found: Any = numpy
-    for part in name.split(".")[1:]:
-        found = getattr(found, part, None)
-    return found
+    """The object that a dotted name stands for; None where this NumPy (or another library) does not have it."""
+    found = original(name)
+    if getattr(type(found), "_np2fx_original", False):
+        return found.original  # a trace is running, and the name holds a twin
+    return found if isinstance(found, type) else getattr(found, "_np2fx_twin_of", found)
 
 
-@functools.cache
 def functions() -> dict[Any, Known]:
     """All public functions of NumPy's main namespaces, and whatever else has a rule, by the function object."""
+    load()
+    return _functions(version())
+
+
+@functools.lru_cache(maxsize=1)
+def _functions(table_version: int) -> dict[Any, Known]:
     rules, refusals = load()
     found: dict[Any, Known] = {}
     names = [n for n in (*rules, *refusals) if not n.startswith(_METHOD)]
@@ -49,6 +54,13 @@ def functions() -> dict[Any, Known]:
             continue
         found[function] = Known(name, function, rules.get(name), refusals.get(name))
     return found
+
+
+def spaces() -> tuple[str, ...]:
+    """NumPy's namespaces, and the modules and classes of other libraries in which a function has a rule."""
+    rules, refusals = load()
+    others = dict.fromkeys(n.rpartition(".")[0] for n in (*rules, *refusals) if not n.startswith("numpy."))
+    return (*SPACES, *others)
 
 
 def is_function(x: Any) -> bool:
@@ -69,6 +81,12 @@ def find(function: Any) -> Known:
         return found
     name = f"{getattr(function, '__module__', None) or 'numpy'}.{getattr(function, '__name__', function)}"
     return Known(name, function, None, None)
+
+
+def trick(name: str, original: Any) -> Known:
+    """What is known of `numpy.r_` and other objects that are no functions."""
+    rules, refusals = load()
+    return Known(f"numpy.{name}", original, rules.get(f"numpy.{name}"), refusals.get(f"numpy.{name}"))
 
 
 @functools.cache

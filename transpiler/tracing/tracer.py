@@ -14,7 +14,7 @@ import torch
 
 from ..rules._arrays import as_tensor, cast
 from ..rules._dtypes import to_numpy, to_torch
-from ..rules._table import Refused
+from ..rules._table import Refused, Rule
 from ..rules._ufunc import Ufunc
 from .arguments import Arguments
 from .array import TracedNpArray
@@ -25,10 +25,12 @@ from .scalar import TracedScalar
 from .special import SPECIAL, holds_traced, leaves
 from .table import SHAPE_ONLY, Known, find
 from .table import method as known_method
+from .table import trick
 
 _INPLACE = frozenset((
     "sort", "partition", "fill", "put", "resize", "itemset", "setfield", "byteswap", "setflags",
 ))  # fmt: skip
+VECTORIZE = numpy.vectorize
 _OTHERWISE = "write it with other NumPy functions, or split the node around it"
 
 
@@ -135,6 +137,21 @@ class Tracer(Arguments):
             real = Call(setitem, (array, self._key(key), value), {}, {})
             self._run(known, real, array, lambda a, k: self._body(known, a, k))
 
+    def trick(self, name: str, original: Any, key: Any) -> Any:
+        """`np.r_[key]` and its like."""
+        with self.inside():
+            known = trick(name, original)
+            self._mark(known.name)
+            return self._run(known, Call(lambda k: original[k], (key,), {}, {}), None, lambda a, k: self._rule(known).body[a[0]])
+
+    def vectorised(self, function: Any, options: dict[str, Any], args: Any) -> Any:
+        """`np.vectorize(function)(*args)`."""
+        with self.inside():
+            known = trick("vectorize", VECTORIZE)
+            self._mark(known.name)
+            real = Call(lambda f, *a: VECTORIZE(f, **options)(*a), (function, *args), {}, {})
+            return self._run(known, real, None, lambda a, k: self._rule(known).body(a[0], options.get("otypes"))(*a[1:]))
+
     # The call itself
 
     def _run(self, known: Known, real: Call, target: Any, rule: Callable[..., Any]) -> Any:
@@ -191,12 +208,14 @@ class Tracer(Arguments):
                 self.caught = ((frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0), problem)
             raise
 
+    def _rule(self, known: Known) -> Rule:
+        return known.rule or self._unmapped(known)
+
     def _body(self, known: Known, args: Any, kwargs: Any) -> Any:
-        if known.rule is None:
-            self._unmapped(known)
+        rule = self._rule(known)
         if known.name.startswith("numpy.ndarray.") and args and isinstance(args[0], (numpy.ndarray, numpy.generic)):
             args = (as_tensor(args[0]), *args[1:])
-        return known.rule.body(*args, **kwargs)
+        return rule.body(*args, **kwargs)
 
     def _ufunc_of(self, known: Known) -> Ufunc:
         if known.rule is None or not isinstance(known.rule.call, Ufunc):

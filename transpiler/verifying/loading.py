@@ -38,12 +38,24 @@ def node_functions(paths: Sequence[str], wanted: str | None = None) -> Iterator[
         raise LoadError(f"{e}: there is no such file or folder") from None
     except Exception as e:
         raise LoadError(str(e)) from None
+    if config.rules:
+        _use(config)
     for path in found:
         nodes = [node for node in _nodes_of(path, config) if node.how != "helper" and (wanted is None or node.name == wanted)]
         if nodes:
             module = load_module(path)
             for node in nodes:
                 yield path, node, _function(module, node)
+
+
+def _use(config: Config) -> None:
+    """Put the project's own rules into the table. Raises LoadError."""
+    from ..own_rules import use_rules
+
+    try:
+        use_rules(*config.rules, root=config.root)
+    except Exception as e:
+        raise LoadError(f"the rules of {', '.join(config.rules)} cannot be loaded: {type(e).__name__}: {e}") from e
 
 
 def _nodes_of(path: str, config: Config) -> list[Node]:

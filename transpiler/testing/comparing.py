@@ -1,4 +1,4 @@
-"""Whether a rule's result is NumPy's: kind, shape, dtype, values, and what it shares memory with."""
+"""Whether a rule's result is the original's: kind, shape, dtype, values, and what it shares memory with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from np2fx.rules import _arrays
+
+from ..rules import _arrays
 
 RTOL = {"float16": 4e-3, "float32": 2e-5, "complex64": 5e-5, "float64": 1e-9, "complex128": 1e-9}
 

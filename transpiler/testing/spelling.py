@@ -1,17 +1,22 @@
-"""Evaluates an example, written in NumPy's spelling, twice: on arrays with NumPy, on tensors with the rules."""
+"""Evaluates an example, written in NumPy's spelling, twice: on arrays with NumPy, on tensors with the rules.
+
+`np` stands for NumPy; other libraries, which a project's own rules are for, stand under their own names (`cv2.resize(x, (4, 3))`).
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any
 
-import np2fx.numpy as torch_np
 import numpy as np
 import torch
-from np2fx.rules import lookup
+
+from .. import numpy as torch_np
+from ..rules import load_once, lookup
+from ..rules._table import original
 
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide", ast.Mod: "remainder",
@@ -28,7 +33,7 @@ class _Methods(ast.NodeTransformer):
         root: ast.AST = node
         while isinstance(root, ast.Attribute):
             root = root.value
-        if isinstance(root, ast.Name) and root.id == "np":
+        if isinstance(root, ast.Name) and (root.id == "np" or root.id in libraries()):
             return node
         return _call("_attribute", self.visit(node.value), ast.Constant(node.attr))
 
@@ -80,16 +85,44 @@ def _operate(name: str, *operands: Any) -> Any:
     return getattr(np, name)(*operands)
 
 
+class _Library:
+    """A library as its rules see it: the functions that have one are rules, all else is its own."""
+
+    def __init__(self, path: str) -> None:
+        self.__path = path
+
+    def __getattr__(self, name: str) -> Any:
+        path = f"{self.__path}.{name}"
+        rules = load_once()
+        if path in rules:
+            return rules[path].call
+        if any(known.startswith(path + ".") for known in rules):
+            return _Library(path)
+        found = original(path)
+        if found is None:
+            raise AttributeError(f"there is no {path}")
+        return found
+
+
+def libraries() -> set[str]:
+    """The top-level names of the libraries other than NumPy that have rules."""
+    return {name.partition(".")[0] for name in load_once()} - {"numpy"}
+
+
 @functools.cache
-def _compiled(example: str) -> tuple[CodeType, CodeType]:
+def _compiled(example: str, others: frozenset[str]) -> tuple[CodeType, CodeType]:
     changed = ast.fix_missing_locations(_Methods().visit(ast.parse(example, mode="eval")))
     return compile(example, example, "eval"), compile(changed, example, "eval")
 
 
-def run_numpy(example: str, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
-    return eval(_compiled(example)[0], {"np": np, **arrays})
+def run_numpy(example: str, arrays: Mapping[str, Any]) -> Any:
+    """The example's value as the original functions compute it."""
+    others = {name: original(name) for name in libraries()}
+    return eval(_compiled(example, frozenset(others))[0], {"np": np, **others, **arrays})
 
 
-def run_rules(example: str, tensors: dict[str, torch.Tensor]) -> Any:
+def run_rules(example: str, tensors: Mapping[str, Any]) -> Any:
+    """The example's value as the rules compute it."""
     helpers: dict[str, Callable[..., Any]] = {"_attribute": _attribute, "_item": _item, "_operate": _operate}
-    return eval(_compiled(example)[1], {"np": torch_np, **helpers, **tensors})
+    others = {name: _Library(name) for name in libraries()}
+    return eval(_compiled(example, frozenset(others))[1], {"np": torch_np, **others, **helpers, **tensors})

@@ -1,0 +1,19 @@
+"""The pytest plugin: the fixture `check_rule`. It is loaded at every start of pytest, so it imports nothing that takes time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def check_rule(request: pytest.FixtureRequest) -> Any:
+    """`np2fx.testing.check_rule`, with the rule modules that the project's pyproject.toml names in use."""
+    from ..own_rules import use_rules
+    from ..source.config import load_config
+    from .checking import check_rule
+
+    config = load_config(str(request.config.rootpath))
+    use_rules(*config.rules, root=config.root)
+    return check_rule
