@@ -19,7 +19,7 @@ demo: $(VENV)/.installed-torch
 test: lint types pytest
 
 lint: $(VENV)/.installed-dev
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --output-format concise .
 
 # The two trees are one package only when installed; mypy is shown them through links in that shape.
 types: $(VENV)/.installed-dev
@@ -29,7 +29,7 @@ types: $(VENV)/.installed-dev
 	cd $(TYPED) && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache -p np2fx
 
 pytest: $(VENV)/.installed-dev
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n 2 -q $(PYTEST_ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -123,7 +123,8 @@ def reciprocal(x):
     if x.dtype == torch.bool:
         return x
     one = torch.eq(torch.abs(x), 1)
-    low = torch.iinfo(x.dtype).min
+    # an infinity cast to 32 or 64 bits is the smallest integer, and 0 once it is cut to fewer
+    low = torch.iinfo(x.dtype).min if x.dtype in (torch.int32, torch.int64) else 0
     return torch.where(one, x, torch.where(torch.eq(x, 0), low, 0)).to(x.dtype)
 
 

@@ -428,7 +428,7 @@ def cholesky(a, /, *, upper=False):
 
 
 @rule("numpy.linalg.qr", kind="linalg",
-      examples=("np.linalg.qr(q)", "np.linalg.qr(m.astype(float), 'complete')", "np.linalg.qr(q, mode='r')"))  # fmt: skip
+      examples=("np.abs(np.linalg.qr(q).R)", "np.abs(np.linalg.qr(q, 'complete').Q)", "np.abs(np.linalg.qr(q, mode='r'))"))  # fmt: skip
 def qr(a, mode="reduced"):
     """Q and R; only R in mode `r`, LAPACK's reflectors in mode `raw`."""
     mode = {"f": "reduced", "full": "reduced", "e": "economic"}.get(mode, mode)

@@ -130,22 +130,22 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 @rule("numpy.array_equal", kind="reduction",
       examples=("np.array_equal(x, y)", "np.array_equal(f, f, equal_nan=True)", "np.array_equal(x, v)"))  # fmt: skip
 def array_equal(a1, a2, equal_nan=False):
-    """Whether shapes and elements are the same, as a 0-d bool tensor."""
+    """Whether shapes and elements are the same: a 0-d bool tensor, or Python's False where the shapes decide."""
     a1, a2 = as_tensor(a1), as_tensor(a2)
     if a1.shape != a2.shape:
-        return torch.tensor(False, device=a1.device)
+        return False
     same = equal.compute(a1, a2)
     return torch.all(torch.logical_or(same, torch.logical_and(isnan.compute(a1), isnan.compute(a2))) if equal_nan else same)
 
 
 @rule("numpy.array_equiv", kind="reduction", examples=("np.array_equiv(x, y)", "np.array_equiv(m, 1)"))
 def array_equiv(a1, a2):
-    """Whether elements are the same after broadcasting, as a 0-d bool tensor."""
+    """Whether elements are the same after broadcasting: a 0-d bool tensor, or Python's False where the shapes decide."""
     a1, a2 = as_tensor(a1), as_tensor(a2)
     try:
         torch.broadcast_shapes(a1.shape, a2.shape)
     except RuntimeError:
-        return torch.tensor(False, device=a1.device)
+        return False
     return torch.all(equal.compute(a1, a2))
 
 

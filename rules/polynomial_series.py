@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from ._table import refuse
 
-_EVERY = (
-    "add companion der div fit fromroots grid2d grid3d int line mul mulx pow roots sub trim val2d val3d vander vander2d vander3d"
-)
+_EVERY = "add companion der div fit fromroots grid2d grid3d int line mul mulx pow roots sub trim val2d val3d vander vander2d vander3d"
 _MODULES = {
     "polynomial": "poly",
     "chebyshev": "cheb",
@@ -34,7 +32,7 @@ for _name in [
 ]:
     refuse(f"numpy.polynomial.{_name}",
            reason="of the functions on series, only polyval, chebval and legval have a rule",
-           hint="compute the coefficients outside the node; for powers, use np.polyadd, np.polyfit and the like, highest power first")  # fmt: skip
+           hint="compute the coefficients outside the node; for powers, np.polyadd and the like take the highest power first")  # fmt: skip
 refuse("numpy.polynomial.set_default_printstyle", reason="it is a setting of how polynomials are printed", hint="call it outside the node",
        finding="side-effect")  # fmt: skip
 for _name in ["Polynomial", "Chebyshev", "Legendre", "Laguerre", "Hermite", "HermiteE"]:

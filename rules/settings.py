@@ -81,6 +81,7 @@ def mintypecode(typechars, typeset="GDFgdf", default="d"):
 refuse("numpy.seterrcall", "numpy.geterrcall", reason="torch reports no floating-point errors that a function could be called for",
        hint="test for what must not happen: if not np.isfinite(x).all(): raise ...", finding="side-effect")  # fmt: skip
 refuse("numpy.info", "numpy.show_config", "numpy.show_runtime", "numpy.get_include", "numpy.test", "numpy.linalg.test", "numpy.fft.test",
+       "numpy.polynomial.test", "numpy.random.test",
        reason="it tells of NumPy's installation, or runs its tests", hint="call it outside the node", finding="side-effect")  # fmt: skip
 refuse("numpy.shares_memory", "numpy.may_share_memory", reason="whether arrays share memory is no part of a graph",
        hint="decide it outside the node, or write the code so that it does not depend on it", finding="python-value")  # fmt: skip

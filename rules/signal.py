@@ -9,7 +9,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ._arrays import as_tensor, cast, demand, is_weak, read_only
+from ._arrays import as_tensor, cast, demand, is_weak, read_only, widen, widen
 from ._dtypes import inexact, promote, to_numpy
 from ._table import Refused, refuse, rule
 from .arithmetic import add, divide, multiply, remainder, subtract
@@ -47,8 +47,13 @@ def correlate(a, v, mode="valid"):
         raise ValueError("first array argument cannot be empty" if a.shape[0] == 0 else "second array argument cannot be empty")
     conjugate = torch.conj_physical(v) if v.is_complex() else v
     if v.shape[0] > a.shape[0]:
-        return torch.flip(_slide(conjugate, torch.flip(a, (0,)), mode), (0,))
-    return _slide(a, torch.flip(conjugate, (0,)), mode)
+        return _reversed(_slide(conjugate, _reversed(a), mode))
+    return _slide(a, _reversed(conjugate), mode)
+
+
+def _reversed(x):
+    """A vector back to front; torch flips no unsigned dtypes but uint8."""
+    return cast(torch.flip(widen(x), (0,)), x.dtype)
 
 
 def _constant(x):

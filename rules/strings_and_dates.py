@@ -48,7 +48,7 @@ _TEXT = (
     "less less_equal ljust lower lstrip mod multiply not_equal partition replace rfind rindex "
     "rjust rpartition rstrip startswith str_len strip swapcase title translate upper zfill"
 )
-_TEXT_OF_CHAR = "array asarray compare_chararrays join rsplit split splitlines"
+_TEXT_OF_CHAR = "array asarray chararray compare_chararrays join rsplit split splitlines"
 _RECORDS = "array find_duplicate format_parser fromarrays fromfile fromrecords fromstring"
 
 for _name in [

@@ -179,6 +179,11 @@ def test_side_effects_are_refused():
         STATE["last"] = x * 2
         return x
 
+    def adapts(x):
+        result = x * STATE["k"]
+        STATE["k"] = STATE["k"] + 0
+        return result
+
     def changes_container(d):
         d["y"] = d["x"] * 2
         return d["x"]
@@ -187,6 +192,8 @@ def test_side_effects_are_refused():
     assert TABLE[0] == 0  # the plain run wrote it, as the function does
     refused("side-effect", assigns_global, X)
     refused("side-effect", keeps, X)
+    del STATE["last"]
+    refused("side-effect", adapts, X)
     refused("side-effect", changes_container, {"x": X})
 
 

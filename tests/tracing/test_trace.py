@@ -270,6 +270,17 @@ def test_helpers_and_names_imported_from_numpy():
     check(f, np.array([1.0, 4.0]), others=[(np.array([9.0, 4.0]),)])
 
 
+TABLES = {"gain": np.array([1.0, 2.0, 3.0]), "all": [np.arange(4.0), (np.ones(3), "text")]}
+
+
+def test_containers_of_constants():
+    def f(x):
+        i = np.argmax(x)
+        return TABLES["gain"][i] * x + TABLES["all"][0][x.astype(int)] + TABLES["all"][1][0][:1]
+
+    check(f, np.array([1.0, 3.0]), others=[(np.array([2.0, 0.0]),)])
+
+
 def test_sizes_that_depend_on_values_stay_out_of_the_graph():
     def f(x):
         y = x[x > 0]
@@ -318,3 +329,38 @@ def test_classes_of_the_project_are_traced_too():
     instance = Preprocessor()
     check(lambda x: instance.run(x), sample, others=[(np.array([9.0, 4.0, 1.0]),)])
     assert Preprocessor.run is run
+
+
+def test_objects_that_are_no_functions():
+    triple = np.vectorize(lambda v: v * 3 + 1)
+
+    def f(x):
+        y = np.vectorize(lambda a, b: a * b)(x, 2.0)
+        grid = np.mgrid[0:2, 0:3]
+        return np.r_[x, 1.0, x[0]], np.c_[x, x], y, triple(x), grid[0] + x, [v * 2 for v in np.nditer(x)]
+
+    check(f, np.array([1.0, 2.0, 3.0]), others=[(np.array([-1.0, 0.0, 7.0]),)])
+
+
+def test_callbacks_see_traced_arrays():
+    def f(x):
+        rows = np.apply_along_axis(lambda r: np.sort(r)[::-1] * r.sum(), 1, x)
+        return rows, np.piecewise(x, [x < 0, x > 2], [lambda v: -v, lambda v: v * 2, 0.0]), np.fromfunction(lambda i, j: i + j, (2, 2)) @ x
+
+    check(f, np.array([[1.0, -2.0], [3.0, 0.5]]), others=[(np.array([[5.0, -7.0], [0.0, 9.0]]),)])
+
+
+def test_the_module_can_be_exported():
+    def f(x, y):
+        x[0] = y[1]
+        z = np.where(x > 0, x, np.float32(2))
+        return {"z": z, "s": z.sum()}
+
+    module = np2fx.trace(f, np.arange(3, dtype=np.float32), np.ones(3, np.float32))
+    inputs = torch.arange(3.0), torch.tensor([5.0, -6.0, 7.0])
+    want = module(*(t.clone() for t in inputs))
+    for make in (lambda m, a: torch.export.export(m, a).module(), lambda m, a: torch.jit.trace(m, a, strict=False)):
+        exported = make(module, tuple(t.clone() for t in inputs))
+        given = [t.clone() for t in inputs]
+        got = exported(*given)
+        assert torch.equal(got["z"], want["z"]) and torch.equal(got["s"], want["s"]) and given[0][0] == -6

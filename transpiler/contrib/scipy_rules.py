@@ -11,8 +11,6 @@ import torch
 
 from ..rules import Refused, as_tensor, cast, inexact, refuse, rule, ufunc
 
-_COMPILED = "it is compiled code that torch has no counterpart of"
-
 
 @ufunc("scipy.special.expit", examples=("scipy.special.expit(f)", "scipy.special.expit(x.real)"))
 def expit(x):
@@ -74,7 +72,8 @@ def softmax(x, axis=None):
 
 
 @rule("scipy.special.log_softmax", kind="reduction",
-      examples=("scipy.special.log_softmax(f)", "scipy.special.log_softmax(f, axis=-1)", "scipy.special.log_softmax(x.real, axis=0)"))  # fmt: skip
+      examples=("scipy.special.log_softmax(f)", "scipy.special.log_softmax(f, axis=-1)",
+                "scipy.special.log_softmax(x.real, axis=0)"))  # fmt: skip
 def log_softmax(x, axis=None):
     """SciPy takes a largest element that is not finite for 0, so that the finite ones keep their values."""
     x = _inexact(x, "log_softmax")
@@ -84,7 +83,8 @@ def log_softmax(x, axis=None):
 
 
 @rule("scipy.special.logsumexp", kind="reduction",
-      examples=("scipy.special.logsumexp(f)", "scipy.special.logsumexp(f, axis=-1)", "scipy.special.logsumexp(x.real, axis=0, keepdims=True)"))  # fmt: skip
+      examples=("scipy.special.logsumexp(f)", "scipy.special.logsumexp(f, axis=-1)",
+                "scipy.special.logsumexp(x.real, axis=0, keepdims=True)"))  # fmt: skip
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     if b is not None or return_sign:
         raise Refused("scipy.special.logsumexp with b= or return_sign=", "add the logarithm of the weights to `a`")
@@ -93,10 +93,12 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 
 
 def _inexact(x, function):
-    """Integers and bools are computed in float64, as SciPy does."""
+    """Integers are computed in float64, as SciPy does."""
     x = as_tensor(x)
     if x.is_complex():
         raise Refused(f"scipy.special.{function} of complex numbers", "pass real numbers", "unsupported-dtype")
+    if x.dtype == torch.bool:
+        raise Refused(f"scipy.special.{function} of bools", "cast to float32 or float64 first", "unsupported-dtype")
     if 0 in x.shape:
         raise Refused(f"scipy.special.{function} of an array without elements", "test the shape first")
     return cast(x, inexact(x.dtype))
@@ -111,7 +113,13 @@ def _axes(axis, x):
     return tuple(axes)
 
 
-refuse("scipy.ndimage.zoom", "scipy.ndimage.rotate", "scipy.ndimage.affine_transform", "scipy.ndimage.map_coordinates",
-       reason=_COMPILED, hint="use torch.nn.functional.grid_sample in a torch part of the node, or write the interpolation in NumPy")  # fmt: skip
-refuse("scipy.spatial.transform.Rotation", "scipy.spatial.transform.Slerp", reason="its objects keep their quaternions in compiled code",
-       hint="put the conversion into a function of your own and give that a rule (docs/own-rules.md)", finding="opaque-call")  # fmt: skip
+refuse(
+    "scipy.ndimage.zoom", "scipy.ndimage.rotate", "scipy.ndimage.affine_transform", "scipy.ndimage.map_coordinates",
+    reason="it is compiled code that torch has no counterpart of",
+    hint="use torch.nn.functional.grid_sample in a torch part of the node, or write the interpolation in NumPy",
+)  # fmt: skip
+refuse(
+    "scipy.spatial.transform.Rotation", "scipy.spatial.transform.Slerp",
+    reason="its objects keep their quaternions in compiled code",
+    hint="put the conversion into a function of your own and give that a rule (docs/own-rules.md)", finding="opaque-call",
+)  # fmt: skip

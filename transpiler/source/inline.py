@@ -262,6 +262,9 @@ class _Follower:
             return not self.decide(e.operand)
         if isinstance(e, ast.Compare) and len(e.ops) == 1:
             return self.compare(e.left, e.ops[0], e.comparators[0])
+        if isinstance(e, ast.Compare):
+            left = [e.left, *e.comparators[:-1]]
+            return self.decide(ast.BoolOp(ast.And(), [ast.Compare(a, [op], [b]) for a, op, b in zip(left, e.ops, e.comparators)]))
         if isinstance(e, ast.Call):
             return self.predicate(e)
         if isinstance(e, ast.Name) and e.id in self.env:

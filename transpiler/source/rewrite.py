@@ -126,7 +126,7 @@ class _Module:
         edits = rewriter.rewrite(function, self.summaries.parameters(function))
         made.findings += rewriter.findings
         made.calls = {d for n in ast.walk(function) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
-        if made.refused or not edits:
+        if made.refused or not (edits or any(f.is_tensor for f in rewriter.facts.values())):
             return made
         used = tuple(a for a in assumed if a in rewriter.read_names)
         arrays = tuple(a for a in self.summaries.arrays.get(function, []) if a in rewriter.read_names)
@@ -183,7 +183,7 @@ class _Module:
                 numbers.append(a.arg)
             elif value is not None:
                 found[a.arg] = UNKNOWN
-            elif a.arg not in defaults and node.how != "helper" and not self.exact and self._used_as_array(function, a.arg):
+            elif a.arg not in defaults and node.how != "helper" and not self.exact and self._used_as_array(function, a.arg, indexing=node.how != "all"):
                 found[a.arg] = array(ASSUMED)
                 assumed.append(a.arg)
         return found, assumed, numbers
@@ -195,8 +195,8 @@ class _Module:
             return True
         return any(f.is_tensor for f in self._parameters(node)[0].values())
 
-    def _used_as_array(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str) -> bool:
-        """Every use of a parameter is one that an array has, and at least one is arithmetic, indexing or a call on it."""
+    def _used_as_array(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str, indexing: bool) -> bool:
+        """Every use of a parameter is one that an array has, and at least one is arithmetic or a call on it (or `indexing`)."""
         seen = False
         for n in ast.walk(function):
             for child in ast.iter_child_nodes(n):
@@ -207,7 +207,7 @@ class _Module:
                 if isinstance(n, (ast.BinOp, ast.UnaryOp)) and not isinstance(getattr(n, "op", None), ast.Not):
                     seen = True
                 elif isinstance(n, ast.Subscript) and child is n.value and not (isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)):
-                    seen = True
+                    seen = seen or indexing or isinstance(n.slice, (ast.Slice, ast.Tuple))
                 elif isinstance(n, ast.Attribute) and (self.table.is_method(n.attr) or n.attr in _ARRAY_USES):
                     seen = True
                 elif isinstance(n, ast.Call) and n.args and n.args[0] is child and str(self.names.qualified(n.func)).startswith("numpy."):

@@ -149,7 +149,7 @@ def _library(r: Rewriter, e: ast.Call, name: str) -> str | None:
     package = name.split(".")[0]
     if package in ("torch", "np2fx") or (package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "statistics", "pickle")):
         return None
-    if any(r.fact(a).is_tensor for a in _arguments(e)) and package in _COMPILED:
+    if any(r.fact(a).may_be_tensor for a in _arguments(e)) and package in _COMPILED:
         r.refuse("opaque-call", e.func, f"`{r.source.of(e.func)}` works on the raw buffer: np2fx cannot see what it does",
                  "write the step in NumPy, give np2fx a rule for it, or split the node around it")  # fmt: skip
         return None

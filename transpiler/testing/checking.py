@@ -28,7 +28,9 @@ class RuleError(AssertionError):
     """A rule that is not what it stands for; the message says where."""
 
 
-def check_rule(rule: Any, examples: Sequence[str] | None = None, inputs: Mapping[str, Any] | None = None, max_examples: int | None = None) -> None:
+def check_rule(
+    rule: Any, examples: Sequence[str] | None = None, inputs: Mapping[str, Any] | None = None, max_examples: int | None = None
+) -> None:
     """Hold a rule against the original: signature, value, shape, dtype, errors, written arguments and views.
 
     rule      a name it answers to ("mylib.norms.fast_norm"), the rule's function, or a `Rule`
@@ -81,7 +83,8 @@ def check_signature(entry: Rule) -> None:
             raise RuleError(f"the rule takes ({', '.join(given)}), {name} takes ({', '.join(wanted)})")
         missing = {p.name for p in theirs if p.kind is p.KEYWORD_ONLY} - {p.name for p in ours}
         if missing:
-            raise RuleError(f"the rule lacks {', '.join(sorted(missing))}, which {name} takes: support it, or raise Refused where it is given")
+            lacking = ", ".join(sorted(missing))
+            raise RuleError(f"the rule lacks {lacking}, which {name} takes: support it, or raise Refused where it is given")
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:

@@ -239,6 +239,9 @@ def _check_effects(tracer: Tracer, lifter: Lifter, face: Face, call: inspect.Bou
     names = lifter.assigned()
     if names:
         raise error("side-effect", f"the function assigns the global {', '.join(names)}", "return the value instead", face.place)
+    if lifter.changed():
+        raise error("side-effect", "the function changes a container of arrays that existed before it was called",
+                    "pass the arrays in, and return the new ones", face.place)  # fmt: skip
     found: list[Any] = []
     why = match(face.inputs, dict(call.arguments), found)
     if why is not None or any(a is not b for a, b in zip(found, given, strict=True)):

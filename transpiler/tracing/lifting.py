@@ -18,9 +18,10 @@ import numpy
 
 from . import state
 from .errors import error, is_library
-from .patches import VECTORIZE, scalar_twins, twins, vectorised
+from .patches import scalar_twins, twins, vectorised
 from .special import extreme as extreme_of
 from .special import is_traced
+from .table import VECTORIZE
 
 
 class LiftedGlobals(dict[str, Any]):
@@ -55,6 +56,7 @@ class Lifter:
         self._done: dict[int, tuple[Any, Any]] = {}
         self._globals: dict[int, LiftedGlobals] = {}
         self._classes: set[type] = set()
+        self._containers: list[tuple[Any, list[Any]]] = []
         self._exchanged: list[tuple[type, str, Any]] = []
 
     def __enter__(self) -> Lifter:
@@ -84,8 +86,21 @@ class Lifter:
             return functools.partial(self.lift(x.func), *x.args, **x.keywords)
         if kind is types.ModuleType and not is_library(getattr(x, "__file__", None) or "<frozen"):
             return self._once(x, lambda module: _Module(module, self))
+        if kind in (dict, list, tuple):
+            return self._once(x, self._container) if _holds_array(x) else x
         self._classes_of(x)
         return twins().get(id(x), x) if callable(x) else x
+
+    def _container(self, x: Any) -> Any:
+        """A copy of a container of arrays, with lifted arrays; `changed` tells whether the function changed it."""
+        made = {k: self.lift(v) for k, v in x.items()} if isinstance(x, dict) else type(x)(map(self.lift, x))
+        self._containers.append((made, _items(made)))
+        return made
+
+    def changed(self) -> bool:
+        """True where the traced functions changed a container of arrays that they found in their surroundings."""
+        return any(len(now) != len(first) or any(a is not b for a, b in zip(now, first, strict=True))
+                   for now, first in ((_items(made), first) for made, first in self._containers))  # fmt: skip
 
     def _classes_of(self, x: Any) -> None:
         """The methods of a user's class are rebuilt in the class, for the time of the trace. In other threads they do what they did."""
@@ -168,10 +183,21 @@ class Lifter:
         """Let go of the traced arrays."""
         self._done.clear()
         self._globals.clear()
+        self._containers.clear()
 
     def assigned(self) -> list[str]:
         """The globals that the traced functions assigned: side effects that a graph does not have."""
         return sorted({name for g in self._globals.values() for name in g.assigned()})
+
+
+def _items(x: Any) -> list[Any]:
+    return [*x, *x.values()] if isinstance(x, dict) else list(x)
+
+
+def _holds_array(x: Any, depth: int = 4) -> bool:
+    """True for containers with an array in them, a few levels deep."""
+    parts = x.values() if type(x) is dict else x if type(x) in (list, tuple) else ()
+    return any(type(p) is numpy.ndarray or (depth > 0 and _holds_array(p, depth - 1)) for p in parts)
 
 
 def is_user_class(cls: type) -> bool:

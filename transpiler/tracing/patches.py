@@ -19,7 +19,7 @@ import torch
 from ..rules._table import version
 from . import state
 from .special import elements, holds_traced, is_traced
-from .table import functions, resolve, spaces
+from .table import VECTORIZE, functions, resolve, spaces
 
 _SCALARS = (
     "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
@@ -34,7 +34,6 @@ _UNPATCHED = frozenset((
 
 
 _TRICKS = ("r_", "c_", "mgrid", "ogrid")
-VECTORIZE = numpy.vectorize
 
 
 class UfuncTwin:

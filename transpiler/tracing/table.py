@@ -15,6 +15,9 @@ from ..rules._table import Refusal, Rule, original, version
 SPACES = ("numpy", "numpy.linalg", "numpy.fft")
 """The namespaces whose functions are known by name."""
 
+VECTORIZE = numpy.vectorize
+"""The class itself: while tracing the name holds a twin."""
+
 _METHOD = "numpy.ndarray."
 
 

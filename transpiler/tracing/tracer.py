@@ -23,14 +23,12 @@ from .compare import difference
 from .errors import TraceError, user_frame
 from .scalar import TracedScalar
 from .special import SPECIAL, holds_traced, leaves
-from .table import SHAPE_ONLY, Known, find
+from .table import SHAPE_ONLY, VECTORIZE, Known, find, trick
 from .table import method as known_method
-from .table import trick
 
 _INPLACE = frozenset((
     "sort", "partition", "fill", "put", "resize", "itemset", "setfield", "byteswap", "setflags",
 ))  # fmt: skip
-VECTORIZE = numpy.vectorize
 _OTHERWISE = "write it with other NumPy functions, or split the node around it"
 
 

@@ -1,0 +1,276 @@
+"""Statements: what a program does with expressions. Each function writes one, or raises Failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .expressions import expression
+from .indexing import target
+from .slots import is_array
+from .writer import Failed, Writer
+
+
+def assign(w: Writer) -> None:
+    name = w.variable(is_array) if w.chance(0.2) else w.fresh()
+    w.commit(f"{name} = {expression(w)}")
+
+
+def unpack(w: Writer) -> None:
+    template = w.rng.choice((
+        "{0}, {1} = {a}, {a}", "{0}, *{1} = {A}", "{0}, {1} = {A}.shape[0], {A}.sum()", "{0} = {1} = {a}.copy()", "({0}, {1}) = two({a:n})",
+        "{0}, {1} = np.divmod({a:x}, 3)", "{0}, {1} = np.modf({a:f})", "{0}, ({1}, _) = {a}, ({a}, 2)", "{0}, {1} = [{a}, {a}]", "*{0}, {1} = {A}",
+        "{0}, {1} = np.split({A}, {n})[:2]", "{0}, {1} = np.meshgrid({V}, {V})", "{0}, {1} = np.frexp({a:f})", "{0} = (t := {a}) + t\n{1} = t",
+    ))  # fmt: skip
+    one, two = w.fresh(), w.fresh()
+    w.commit(w.fill(template.replace("{0}", one).replace("{1}", two)))
+
+
+AUGMENTED = (
+    "{a:u} += {~}", "{a:u} -= {~:n}", "{a:w} *= {~}", "{a:w} /= {num}", "{a:u} += {num}", "{a:w} *= {num}", "{a:w} //= 2", "{a:w} %= 3", "{a:w} **= 2",
+    "{a:u} |= {~:b}", "{a:u} &= {~:b}", "{a:u} ^= {~}", "{a:u} -= {num}", "{a:w} += {a:w}.mean()", "{a:w} /= {a:f}.max()", "{a:u} <<= 1", "{a:u} >>= 1",
+)  # fmt: skip
+
+
+def augment(w: Writer) -> None:
+    w.commit(w.fill(w.rng.choice(AUGMENTED)))
+
+
+def scalar_augment(w: Writer) -> None:
+    """In-place operators on scalars rebind, on 0-d arrays they write."""
+    if w.chance(0.5):
+        name = w.fresh()
+        w.commit(w.fill(name + w.rng.choice((" = {A}[{sidx}]", " = {A}.sum()", " = np.array({num})", " = {A}[..., 0]", " = 0", " = {A}.mean()", " = {A}[0]", " = 1.5"))))
+    else:
+        name = w.variable(lambda v: (is_array(v) and np.ndim(v) == 0) or type(v) in (int, float))
+    w.commit(f"{name} {w.rng.choice(('+=', '*=', '-=', '/='))} " + w.fill(w.rng.choice(("{num}", "{s}", "{a}"))))
+
+
+def set_item(w: Writer) -> None:
+    name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and v.flags.writeable)
+    a = w.env[name]
+    index = target(w, a)
+    operator = w.rng.choice(("=", "=", "=", "+=", "-=", "*="))
+    try:
+        part = a[w.value(f"np.s_[{index}]")]
+    except Exception as e:
+        raise Failed(str(e)) from None
+
+    def fits(v: Any) -> bool:
+        if not is_array(v):
+            return False
+        try:
+            np.broadcast_to(v, np.shape(part))
+        except ValueError:
+            return False
+        return operator == "=" or np.can_cast(np.asarray(v).dtype, a.dtype, "same_kind")
+
+    value = w.number() if w.chance(0.3) else w.array(fits)
+    if w.chance(0.05):
+        value = f"[{value}]"
+    w.commit(f"{name}[{index}] {operator} {value}")
+
+
+VIEWS = (
+    "{A}.T", "{A}.reshape({shape})", "{A}[::-1]", "{A}.ravel()", "np.flip({A})", "{A}[{idx}]", "{A}[{idx}]", "{N}.swapaxes(0, 1)", "{A}[1:]", "{N}[:, 0]", "{A}.reshape(-1)",
+    "{A}.view()", "{A}[...]", "{A}[None]", "np.squeeze({A})", "np.transpose({A})", "np.asarray({A})", "{A}[..., ::-1]", "np.ravel({A})", "{A}[:]", "{c}.real", "{N}[0]", "np.atleast_2d({A})",
+    "np.broadcast_to({A}, {A}.shape)", "{N}[1:, ::2]", "np.moveaxis({N}, 0, -1)", "{A}", "np.split({A}, {n})[0]", "np.expand_dims({A}, 0)", "{A}[::2]", "np.fliplr({N})", "{A}[[0, -1]]",
+    "{A}.reshape({shape})[::-1]", "{A}.T[0]", "{M}.diagonal()", "{A}.flatten()", "{A}.copy()", "{A}.astype({A}.dtype, copy=False)", "np.rot90({M})",
+)  # fmt: skip
+
+
+def view_and_write(w: Writer) -> None:
+    """A view (or what looks like one), and a write through it or through what it is a view of."""
+    name = w.fresh()
+    w.commit(f"{name} = " + w.fill(w.rng.choice(VIEWS).replace("{c}", "{A:c}")))
+    if w.chance(0.3):
+        other = w.fresh()
+        w.commit(f"{other} = {name}" + w.fill(w.rng.choice(("[::-1]", ".T", ".reshape(-1)", "[1:]", "[0]", ".ravel()", "[..., None]"))))
+        name = other
+    for _ in range(w.rng.randint(1, 2)):
+        w.rng.choice((set_item, augment, lambda w: w.commit(f"{name}[...] = {w.number()}"), lambda w: w.commit(f"{name} += 1"), lambda w: w.commit(f"{name}[0] = {w.number()}")))(w)
+
+
+OUT = (
+    "np.add({a}, {~}, out={=:u})", "np.multiply({a}, {num}, out={=:u})", "np.sqrt(np.abs({a:f}), out={=:u})", "np.clip({a:r}, -1, 1, out={=:u})", "np.maximum({a:r}, {~:r}, out={=:u})",
+    "np.subtract({a:n}, {~:n}, {=:u})", "np.add({a:n}, 1, out={=:u}, where={=:b})", "np.multiply({a:n}, 2, out={=:u}, where={=:r} > 0)", "np.negative({a:n}, out={=:u})",
+    "np.divide({a:n}, {~:n}, out=np.zeros({a}.shape), where={~:n} != 0)", "np.cumsum({V:n}, out={=:u})", "np.sum({A:n}, axis=0, out=np.zeros({A}.shape[1:]))", "np.round({a:f}, 1, out={=:u})",
+    "np.matmul({M:f}, {M:f}.T, out=np.zeros((len({M:f}), len({M:f}))))", "np.exp(-np.abs({a:f}), out={=:u})", "np.greater({a:r}, 0, out={=:u})", "np.logical_not({a}, out=np.zeros({a}.shape, bool))",
+    "np.add({a}, {~}, out={=:u}, casting='unsafe')", "np.add.reduce({A:n}, axis=0, out=np.zeros({A}.shape[1:]))", "np.take({V}, [0], out=np.zeros(1, {V}.dtype))", "np.dot({V:f}, {=:f})",
+)  # fmt: skip
+
+
+def with_out(w: Writer) -> None:
+    prefix = f"{w.fresh()} = " if w.chance(0.6) else ""
+    w.commit(prefix + w.fill(w.rng.choice(OUT)))
+
+
+IN_PLACE = (
+    "{A:u}.sort()", "{A:u}.fill({num})", "np.copyto({A:u}, {~})", "np.copyto({A:u}, {num}, where={=:b})", "np.put({A:u}, [0, -1], {num})", "np.add.at({A:u}, [0, 0, -1], {num})", "np.putmask({A:u}, {=:r} > 0, {num})",
+    "np.fill_diagonal({M:u}, {num})", "{A:u}.put([0], {num})", "np.add.at({V:u}, [0, 0], [1, 2])", "bump({A:u})", "bump({A:u}, by={num})", "{0} = zero_first({A:u})", "{A:u}.resize({shape}) if False else None", "np.place({A:u}, {=:b}, [0])",
+    "np.subtract.at({A:u}, 0, 1)", "{A:u}[:] = {A:u}[::-1]", "{V:u}[1:] += {V:u}[:-1]", "{A:u}.sort(axis=0)", "np.put_along_axis({A:u}, np.argmax({=:r}, axis=-1, keepdims=True), {num}, axis=-1)", "{A:u}.partition(0)",
+    "{A:u}.flat[0] = {num}", "{A:u}.itemset if False else None", "{M:u}[:, [0, -1]] = {M:u}[:, [-1, 0]]", "{A:u}.shape", "{c}.real = {num}", "{c}.imag[...] = 0", "np.random.seed if False else None", "{A:u}.flat = {num}", "np.multiply.at({V:u}, [0], 2)",
+    "np.maximum.at({V:u}, [0, 0], {num})", "del {A}", "assert {A}.ndim >= 1", "assert {A}.shape[0] > 0, 'empty'", "print({A}.shape)", "pass", "'a docstring in the middle'",
+)  # fmt: skip
+
+
+def in_place(w: Writer) -> None:
+    template = w.rng.choice(IN_PLACE).replace("{0}", w.fresh()).replace("{c}", "{A:c}")
+    text = w.fill(template)
+    if text.startswith("del ") and not text[4:].startswith("v"):
+        raise Failed("only variables of the body are deleted")
+    w.commit(text)
+
+
+def swap(w: Writer) -> None:
+    name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and len(v) > 1 and v.flags.writeable)
+    i, j = w.rng.randrange(len(w.env[name])), w.rng.randrange(len(w.env[name]))
+    w.commit(w.rng.choice((f"{name}[{i}], {name}[{j}] = {name}[{j}], {name}[{i}]", f"{name}[[{i}, {j}]] = {name}[[{j}, {i}]]", f"{name}[:1], {name}[1:2] = {name}[1:2], {name}[:1].copy()")))
+
+
+# Compound statements: what is in the block is written with the variables as on the first pass, then all is run again
+
+
+def simple(w: Writer) -> None:
+    """One or two simple statements."""
+    for _ in range(w.rng.randint(1, 2)):
+        attempt(w, SIMPLE, 4)
+
+
+def _compound(w: Writer, text: str) -> None:
+    """Keep a compound statement if the program runs with it."""
+    w.lines.append(text)
+    if w.depth:
+        return
+    try:
+        w.rebuild()
+    except Exception as e:
+        w.lines.pop()
+        w.rebuild()
+        raise Failed(str(e)) from None
+
+
+def loop(w: Writer) -> None:
+    way = w.rng.choice(("range", "len", "rows", "enumerate", "zip", "while", "items", "reversed", "step"))
+    i, row, total = (w.fresh() for _ in range(3))
+    array = w.fill("{A}")
+    value = w.value(array)
+    if way in ("range", "step"):
+        text = w.block(f"for {i} in range({w.rng.choice(('2', '3', '1, 3', '2, 0, -1')) if way == 'step' else w.rng.choice(('2', '3'))}):", lambda: simple(w), **{i: 1})
+    elif way == "len":
+        text = w.block(f"for {i} in range({w.rng.choice((f'len({array})', f'{array}.shape[0]', f'len({array}) - 1, -1, -1'))}):", lambda: simple(w), **{i: 0})
+    elif way == "rows":
+        text = w.block(f"for {row} in {array}:", lambda: simple(w), **{row: value[0]})
+    elif way == "enumerate":
+        text = w.block(f"for {i}, {row} in enumerate({array}):", lambda: simple(w), **{i: 0, row: value[0]})
+    elif way == "zip":
+        other = w.fill("{A}")
+        text = w.block(f"for {i}, {row} in zip({array}, {other}):", lambda: simple(w), **{i: value[0], row: w.value(other)[0]})
+    elif way == "while":
+        text = w.block(f"{i} = 0\nwhile {i} < 2:", lambda: (simple(w), w.commit(f"{i} += 1")), **{i: 0})
+    elif way == "items":
+        text = w.block(f"for {i}, {row} in {{'a': {array}, 'b': {array}}}.items():", lambda: simple(w), **{i: "a", row: value})
+    else:
+        text = w.block(f"for {row} in reversed({array}):", lambda: simple(w), **{row: value[-1]})
+    if w.chance(0.4):
+        accumulate = w.fill(w.rng.choice((f"{total} = 0", f"{total} = 0.0", f"{total} = np.zeros_like({{a}})", f"{total} = []")))
+        into = f"{total}.append({row if row in text.splitlines()[0] else i if i in text else 1})" if accumulate.endswith("[]") else f"{total} = {total} + {row if row in text.splitlines()[0] else 1}"
+        ending = f"\n{total} = np.array({total})" if accumulate.endswith("[]") and w.chance(0.4) else ""
+        text = f"{accumulate}\n{text}\n    {into}{ending}"
+    if w.chance(0.1):
+        text += w.rng.choice(("\n    if True:\n        break", f"\n    if {array}.ndim > 1:\n        continue", f"\nelse:\n    {total} = 1"))
+    _compound(w, text)
+
+
+def branch(w: Writer) -> None:
+    """On what is known when traced: shapes, numbers, flags."""
+    condition = w.fill(w.rng.choice(("{A}.ndim == 2", "{A}.shape[0] > 2", "len({A}) == 3", "{A}.dtype == np.float32", "{A}.shape == {=}.shape", "{A}.size > 4 and {A}.ndim > 1", "{A} is not None", "shift > 1",
+                                     "LIMITS['low'] < 0", "np.issubdtype({A}.dtype, np.integer)", "isinstance({a}, np.ndarray)", "not {A}.size", "{A}.shape[-1] in (2, 3)", "1 < {A}.shape[0] <= 3", "{A}.dtype.kind == 'f'")))  # fmt: skip
+    text = w.block(f"if {condition}:", lambda: simple(w))
+    if w.chance(0.5):
+        text += "\n" + w.block("else:", lambda: simple(w))
+    elif w.chance(0.2):
+        text += "\n" + w.block("elif True:", lambda: simple(w))
+    _compound(w, text)
+
+
+def value_branch(w: Writer) -> None:
+    if not w.leaving:
+        raise Failed("leaves the graph")
+    condition = w.fill(w.rng.choice(("{s:r} > {num}", "{A:r}.sum() > 0", "{A}.any()", "np.all({A:r} > 0)", "{V}[0] == {num}", "{A:r}.max() > 1 and {A}.ndim > 0", "{num} < {V:r}[0] < {num}", "not {s}", "np.isnan({A:f}).any()")))
+    text = w.block(f"if {condition}:", lambda: simple(w))
+    if w.chance(0.5):
+        text += "\n" + w.block("else:", lambda: simple(w))
+    _compound(w, text)
+
+
+def guarded(w: Writer) -> None:
+    """`try` around what raises ValueError, or around what does not."""
+    name = w.fresh()
+    risky = w.fill(w.rng.choice(("{A} + np.ones((7,))", "{A}.reshape(7, 11)", "np.concatenate([{A}, {A}])", "{A:n} * 2", "{A}[{idx}]", "np.stack([{A}, {A}])", "{A}[99]", "{A}.sum(axis=5)", "np.broadcast_to({A}, (7,))")))
+    error = w.rng.choice(("ValueError", "ValueError", "(ValueError, IndexError)", "Exception"))
+    _compound(w, f"try:\n    {name} = {risky}\nexcept {error}:\n    {name} = {w.fill('{A}')}" + (f"\nelse:\n    {name} = {name} * 1" if w.chance(0.2) else ""))
+
+
+def context(w: Writer) -> None:
+    head = w.rng.choice(("with np.errstate(divide='ignore', invalid='ignore'):", "with np.errstate(all='ignore'):"))
+    _compound(w, w.block(head, lambda: simple(w)))
+
+
+def inner_function(w: Writer) -> None:
+    """A function in the node: over its parameter and what is around it; with defaults; that writes."""
+    name, array = w.fresh(), w.fill("{A}")
+    head, body, call = w.rng.choice((
+        ("t", f"return t * 2 + {w.number()}", f"{name}({{a:n}})"),
+        ("t, k=2", f"return t * k + {array}.sum()", f"{name}({{a:n}})"),
+        ("t", f"return t + {array}", f"{name}({{~}})"),
+        ("t", "t += 1\n    return t", f"{name}({{A:u}})"),
+        ("t", "t[0] = 5", f"{name}({{A:u}})"),
+        ("*ts", "return [t * 2 for t in ts]", f"{name}({{a}}, {{a}})[-1]"),
+        ("t, *, by=1.5", "if t.ndim > 1:\n        return t[0] * by\n    return t * by", f"{name}({{A:n}}, by={w.number()})"),
+        ("t, u", "return np.where(t > u, t, u)", f"{name}({{a:r}}, {{~:r}})"),
+        ("**kw", "return kw['p'] + 1", f"{name}(p={{a}})"),
+        (f"t=None, s={array}", "return s if t is None else t", f"{name}()"),
+        ("t, n=2", f"return t if n == 0 else {name}(t * 2, n - 1)", f"{name}({{a:n}})"),
+    ))  # fmt: skip
+    w.first = None
+    text = f"def {name}({head}):\n    {body}" if not (body.startswith("return") and w.chance(0.2) and name not in body) else f"{name} = lambda {head}: {body[7:]}"
+    _compound(w, text + f"\n{w.fresh()} = " + w.fill(call.replace("{~", "{a")))
+
+
+def collection(w: Writer) -> None:
+    """Lists and dicts of arrays."""
+    name = w.fresh()
+    text = w.fill(w.rng.choice((
+        "{0} = []\n{0}.append({A})\n{0}.append({=})\n{0} = np.stack({0})", "{0} = {{'k': {a}, 'm': {a}}}\n{0}['k'] = {0}['k'] + 1", "{0} = [{a}, {a}]\n{0}[0] = {0}[1]", "{0} = [{V}, {V}]\n{0} = np.concatenate({0})",
+        "{0} = ({a}, {a})\n{0} = {0}[0]", "{0} = dict(k={A})\n{0}['k'][0] = {num}", "{0} = [{a:n}] * 2\n{0} = {0}[0] + {0}[1]", "{0} = [{A}]\n{0}[0][0] = {num}", "{0} = list({A})\n{0}[0] = {num}", "{0} = {{}}\nfor k in ('p', 'q'):\n    {0}[k] = {a}",
+        "{0} = []\nfor r in {A}:\n    {0}.append(r * 2)\n{0} = np.array({0})", "{0} = [{A}, {=}]\n{0} += [{=}]\n{0} = np.array({0})", "{0} = [0] * {n}\nfor i, r in enumerate({A}):\n    {0}[i] = r", "{0} = np.zeros(({n}, 2))\nfor i in range({n}):\n    {0}[i] = {s}",
+        "{0} = np.empty_like({A:n})\nfor i in range(len({A:n})):\n    {0}[i] = i", "{0} = np.zeros({n})\nfor i in range({n}):\n    {0}[i] = {V}[0] * i", "{0} = {A}.shape\n{0} = np.zeros({0})",
+    )).replace("{0}", name).replace("{{", "\1").replace("}}", "\2"))  # fmt: skip
+    _compound(w, text.replace("\1", "{").replace("\2", "}"))
+
+
+SIMPLE: dict[Callable[[Writer], None], int] = {
+    assign: 40, augment: 10, scalar_augment: 5, set_item: 16, view_and_write: 10, with_out: 5, in_place: 7, swap: 2, unpack: 4,
+}  # fmt: skip
+COMPOUND: dict[Callable[[Writer], None], int] = {loop: 8, branch: 5, value_branch: 3, guarded: 2, context: 1, inner_function: 3, collection: 3}
+
+
+def attempt(w: Writer, kinds: dict[Callable[[Writer], None], int], times: int) -> None:
+    """One statement of these kinds, if one is found in `times` attempts."""
+    for _ in range(times):
+        (write,) = w.rng.choices(list(kinds), list(kinds.values()))
+        before = len(w.lines)
+        try:
+            write(w)
+        except Failed:
+            if len(w.lines) == before:
+                continue
+        w.used.add(write.__name__)
+        return
+
+
+def statement(w: Writer) -> None:
+    attempt(w, {**SIMPLE, **COMPOUND}, 6)
