@@ -218,11 +218,17 @@ def diff(a, n=1, axis=-1, prepend=numpy._NoValue, append=numpy._NoValue):
     return a
 
 
+def _beside(x, a):
+    """`x` as a tensor on the device of `a`."""
+    x = as_tensor(x)
+    return x if x.device == a.device else x.to(a.device)
+
+
 def _edge(x, a, axis):
     """`prepend` or `append`: a number stands for one layer."""
     if x is numpy._NoValue:
         return None
-    x = as_tensor(x)
+    x = _beside(x, a)
     return torch.broadcast_to(x, [1 if d == axis else size for d, size in enumerate(a.shape)]) if x.ndim == 0 else x
 
 
@@ -247,7 +253,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
     for x, name in ((to_begin, "to_begin"), (to_end, "to_end")):
         if x is None:
             continue
-        x = as_tensor(x)
+        x = _beside(x, ary)
         if not can_cast(x.dtype, ary.dtype, "same_kind"):
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
         x = cast(torch.flatten(x), ary.dtype)

@@ -65,13 +65,14 @@ def _not_aligned(a, b, axis):
 
 @rule("numpy.matmul", "numpy.linalg.matmul", "numpy.ndarray.__matmul__", kind="linalg",
       examples=("np.matmul(q, q)", "np.matmul(m, m.T)", "np.matmul(v, w)", "np.matmul(x, np.swapaxes(y, -1, -2))", "x @ y.T"))  # fmt: skip
-def matmul(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None, signature=None):
+def matmul(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None, keepdims=False,
+           signature=None):  # fmt: skip
     """Matrix product of the last two axes, the others broadcast; a 1-D operand is a row (left) or a column (right).
 
     Raises ValueError for numbers and 0-d arrays, and where the inner lengths differ."""
     x1, x2 = as_tensor(x1), as_tensor(x2)
-    if axis is not None:
-        raise TypeError("matmul: axis can only be used with a single shared core dimension")
+    if axis is not None or keepdims:
+        raise TypeError("matmul: axis or keepdims can only be used with a single shared core dimension")
     if axes is not None:
         return _with_axes(matmul, (x1, x2), axes, dtype, casting)
     _check_matmul(x1, x2)
@@ -116,7 +117,8 @@ def _with_axes(product, operands, axes, dtype, casting):
 
 
 @rule("numpy.vecdot", kind="linalg", examples=("np.vecdot(x, y)", "np.vecdot(x, y, axis=0)"))
-def vecdot(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=-1, signature=None):
+def vecdot(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=-1, keepdims=False,
+           signature=None):  # fmt: skip
     """Dot product of vectors along `axis`, with the conjugate of `x1`."""
     if axes is not None:
         raise Refused("vecdot with axes= is not supported", "use axis=, or numpy.moveaxis first")
@@ -129,7 +131,8 @@ def vecdot(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, s
         raise ValueError(f"vecdot: the lengths of the vectors differ ({x1.shape[-1]} and {x2.shape[-1]})")
     _check_broadcast("vecdot", x1.shape[:-1], x2.shape[:-1])
     wanted = _loop(numpy.vecdot, x1, x2, dtype, casting, signature)
-    return exactly(lambda p, q: torch.sum(torch.mul(_conj(p), q), dim=-1), x1, x2, dtype=wanted)
+    result = exactly(lambda p, q: torch.sum(torch.mul(_conj(p), q), dim=-1), x1, x2, dtype=wanted)
+    return torch.unsqueeze(result, axis) if keepdims else result
 
 
 def _conj(x):
@@ -143,10 +146,11 @@ def linalg_vecdot(x1, x2, /, *, axis=-1):
 
 
 @rule("numpy.matvec", kind="linalg", examples=("np.matvec(x, y)", "np.matvec(m, v)", "np.matvec(q, u)"))
-def matvec(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None, signature=None):
+def matvec(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None, keepdims=False,
+           signature=None):  # fmt: skip
     """Matrix `x1` times vector `x2`, the other axes broadcast."""
     x1, x2 = as_tensor(x1), as_tensor(x2)
-    if axes is not None or axis is not None:
+    if axes is not None or axis is not None or keepdims:
         raise Refused("matvec with axes= is not supported", "use numpy.moveaxis first")
     if x1.ndim < 2 or x2.ndim < 1 or x1.shape[-1] != x2.shape[-1]:
         raise ValueError(f"matvec: shapes {tuple(x1.shape)} and {tuple(x2.shape)} do not match the core (m,n),(n)->(m)")
@@ -156,10 +160,11 @@ def matvec(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, s
 
 
 @rule("numpy.vecmat", kind="linalg", examples=("np.vecmat(y, np.swapaxes(x, -1, -2))", "np.vecmat(u, q)"))
-def vecmat(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None, signature=None):
+def vecmat(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None, keepdims=False,
+           signature=None):  # fmt: skip
     """The conjugate of vector `x1` times matrix `x2`, the other axes broadcast."""
     x1, x2 = as_tensor(x1), as_tensor(x2)
-    if axes is not None or axis is not None:
+    if axes is not None or axis is not None or keepdims:
         raise Refused("vecmat with axes= is not supported", "use numpy.moveaxis first")
     if x1.ndim < 1 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-2]:
         raise ValueError(f"vecmat: shapes {tuple(x1.shape)} and {tuple(x2.shape)} do not match the core (n),(n,m)->(m)")

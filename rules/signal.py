@@ -9,7 +9,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ._arrays import as_tensor, cast, demand, is_weak, read_only, widen, widen
+from ._arrays import as_tensor, cast, demand, is_weak, read_only, widen
 from ._dtypes import inexact, promote, to_numpy
 from ._table import Refused, refuse, rule
 from .arithmetic import add, divide, multiply, remainder, subtract
@@ -124,7 +124,7 @@ def _diagonal_sums(a, v):
 
 
 @rule("numpy.interp", kind="elementwise",
-      examples=("np.interp(f, r, r)", "np.interp(x, r, r * 2, left=-1)", "np.interp(f, r, r, right=0.5)", "np.interp(v, r, r, period=3)",
+      examples=("np.interp(f, r, r)", "np.interp(x, r, r * 2, left=-1)", "np.interp(f, r, r, right=0.5)", "np.interp(v, r, r, period=997)",
                 "np.interp(0.5, r, r * 1j)"))  # fmt: skip
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Piecewise linear interpolation of the points `(xp, fp)` at `x`, in float64 (complex128 for complex `fp`).

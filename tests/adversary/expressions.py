@@ -41,7 +41,7 @@ np.sum(np.abs({A}) ** 2{axkw})|np.sqrt(np.mean({A:r} ** 2{axkw}{kd}))|{A:n} / {A
 CREATION = """
 np.zeros({dims})|np.ones({dims}, {dt})|np.full({dims}, {num})|np.arange({pos})|np.arange(0, {pos}, 0.5)|np.linspace(0, 1, {pos})|np.eye({pos})|np.zeros_like({a})|np.ones_like({a}, dtype={dt})
 np.full_like({a}, {num})|np.identity(3)|np.array([1, 2, {num}])|np.array([[1.5, 2], [3, 4]])|np.array([1, 2, 3], dtype={dt})|np.asarray({a})|np.array({a})|np.array({a}, dtype={dt})|np.array([{s}, {s}])
-np.array([[{s}, 0], [1, {s}]])|np.asarray([{s}, {num}])|np.tri(3)|np.zeros({A}.shape)|np.zeros(({A}.shape[0], 2), {A}.dtype)|np.zeros(len({A}))|np.empty_like({a}) * 0 + 1|np.full({A}.shape, {s})
+np.array([[{s}, 0], [1, {s}]])|np.asarray([{s}, {num}])|np.tri(3)|np.zeros({A}.shape)|np.zeros(({A}.shape[0], 2), {A}.dtype)|np.zeros(len({A}))|np.full({A}.shape, {s})
 np.arange({A}.shape[0])|np.arange(len({A}), dtype=np.float32)|np.meshgrid({V}, {V})[{pm}]|np.indices((2, 3))|np.array([{A}[0], {A}[0]])|np.stack([{A}, {=}])|np.array(3.0)|np.float32({s})|np.array({A}.shape)
 np.arange({pos}, -1, -1)|np.logspace(0, 1, 3)|np.ones((2, 1)) * {V}|np.vander({V:x}, 3)|np.diag({V})|np.asarray({a}, dtype={dt})|np.ascontiguousarray({A})|np.int64({num})|np.float64({s:f})|np.fromfunction(lambda i, j: i + j, (2, 3))
 np.hanning(4)|np.bartlett({pos})|np.array([{A}.mean(), {A}.max()])|np.array([{A}.shape[0], 2.5])|np.linspace({s}, {s}, 3)|np.empty((0, 2))|np.array([])

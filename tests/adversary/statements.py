@@ -235,7 +235,6 @@ def inner_function(w: Writer) -> None:
         (f"t=None, s={array}", "return s if t is None else t", f"{name}()"),
         ("t, n=2", f"return t if n == 0 else {name}(t * 2, n - 1)", f"{name}({{a:n}})"),
     ))  # fmt: skip
-    w.first = None
     text = f"def {name}({head}):\n    {body}" if not (body.startswith("return") and w.chance(0.2) and name not in body) else f"{name} = lambda {head}: {body[7:]}"
     _compound(w, text + f"\n{w.fresh()} = " + w.fill(call.replace("{~", "{a")))
 
@@ -244,12 +243,12 @@ def collection(w: Writer) -> None:
     """Lists and dicts of arrays."""
     name = w.fresh()
     text = w.fill(w.rng.choice((
-        "{0} = []\n{0}.append({A})\n{0}.append({=})\n{0} = np.stack({0})", "{0} = {{'k': {a}, 'm': {a}}}\n{0}['k'] = {0}['k'] + 1", "{0} = [{a}, {a}]\n{0}[0] = {0}[1]", "{0} = [{V}, {V}]\n{0} = np.concatenate({0})",
-        "{0} = ({a}, {a})\n{0} = {0}[0]", "{0} = dict(k={A})\n{0}['k'][0] = {num}", "{0} = [{a:n}] * 2\n{0} = {0}[0] + {0}[1]", "{0} = [{A}]\n{0}[0][0] = {num}", "{0} = list({A})\n{0}[0] = {num}", "{0} = {{}}\nfor k in ('p', 'q'):\n    {0}[k] = {a}",
+        "{0} = []\n{0}.append({A})\n{0}.append({=})\n{0} = np.stack({0})", "{0} = {'k': {a}, 'm': {a}}\n{0}['k'] = {0}['k'] + 1", "{0} = [{a}, {a}]\n{0}[0] = {0}[1]", "{0} = [{V}, {V}]\n{0} = np.concatenate({0})",
+        "{0} = ({a}, {a})\n{0} = {0}[0]", "{0} = dict(k={A})\n{0}['k'][0] = {num}", "{0} = [{a:n}] * 2\n{0} = {0}[0] + {0}[1]", "{0} = [{A}]\n{0}[0][0] = {num}", "{0} = list({A})\n{0}[0] = {num}", "{0} = dict()\nfor k in ('p', 'q'):\n    {0}[k] = {a}",
         "{0} = []\nfor r in {A}:\n    {0}.append(r * 2)\n{0} = np.array({0})", "{0} = [{A}, {=}]\n{0} += [{=}]\n{0} = np.array({0})", "{0} = [0] * {n}\nfor i, r in enumerate({A}):\n    {0}[i] = r", "{0} = np.zeros(({n}, 2))\nfor i in range({n}):\n    {0}[i] = {s}",
         "{0} = np.empty_like({A:n})\nfor i in range(len({A:n})):\n    {0}[i] = i", "{0} = np.zeros({n})\nfor i in range({n}):\n    {0}[i] = {V}[0] * i", "{0} = {A}.shape\n{0} = np.zeros({0})",
-    )).replace("{0}", name).replace("{{", "\1").replace("}}", "\2"))  # fmt: skip
-    _compound(w, text.replace("\1", "{").replace("\2", "}"))
+    )).replace("{0}", name))  # fmt: skip
+    _compound(w, text)
 
 
 SIMPLE: dict[Callable[[Writer], None], int] = {
@@ -266,6 +265,8 @@ def attempt(w: Writer, kinds: dict[Callable[[Writer], None], int], times: int) -
         try:
             write(w)
         except Failed:
+            if w.depth == 0 and write in COMPOUND:
+                w.rebuild()
             if len(w.lines) == before:
                 continue
         w.used.add(write.__name__)

@@ -50,8 +50,10 @@ class Writer:
         """Run all statements again on fresh arguments. Raises what they raise."""
         self.env = {k: v for k, v in self.globals.items() if k != "__builtins__"}
         exec(self.header, self.env)
+        for name in ("TABLE", "WEIGHTS", "MASK"):  # writing into a module's constants is no node's business
+            self.env[name].flags.writeable = False
         self.env.update(zip(self.names, copy.deepcopy(self.sample), strict=True))
-        self._exec("\n".join(self.lines))
+        self._exec("\n".join(line for line in self.lines if "\n    return" not in line or line.startswith("def ")))
 
     def _exec(self, text: str) -> None:
         with quiet():
@@ -170,10 +172,10 @@ def quiet() -> Any:
 def useful(value: Any) -> bool:
     """Small enough, of a dtype that torch has, and not so large in value that rounding swamps all that follows."""
     a = np.asarray(value)
-    if a.size > LARGEST or a.ndim > 5 or a.dtype.kind not in "biufc" or a.dtype.itemsize > 16 or a.dtype.name in ("longdouble", "uint64"):
-        return a.dtype.name == "uint64" and a.size <= LARGEST
+    if a.size > LARGEST or a.ndim > 5 or a.dtype.kind not in "biufc" or a.dtype.char in "gG":
+        return False
     if a.dtype.kind in "fc" and a.size:
         with np.errstate(all="ignore"):
-            size = np.abs(a[np.isfinite(a)])
+            size = np.abs(a[np.isfinite(a)]).astype(np.float64)
         return bool(size.max(initial=0) < 1e6)
     return True

@@ -7,8 +7,9 @@
 The statements of a docstring are run in their order. Every `>>>` expression with a numeric value becomes a `node` function: the
 arrays that it reads, and the array literals in it, are the node's inputs, everything else stays code. What NumPy gives when the node
 is run is the expectation, the text of the docstring is not looked at. What is no numeric example is left out by what it
-does, not by name: values that are no numbers (text, dates, objects, dtypes), errors, printing, anything drawn at random
-or uninitialised, and expressions whose answer hangs on the identity of an object.
+does, not by name: values that are no numbers (text, dates, objects, dtypes), errors, printing, files, anything drawn at random
+or uninitialised or that may vary as the docstring says, expressions whose answer hangs on the identity of an object, and
+matrix functions of a singular matrix whose answer is nothing but rounding errors.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ import sys
 import tempfile
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -44,7 +46,9 @@ REFUSED = Path(__file__).with_name("docstring_refusals.json")
 RIGHT_SHARE = 0.95
 _HOMES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft, "numpy.ndarray": np.ndarray, "numpy.ufunc": np.ufunc}
 _HEADER = "import numpy\nimport numpy as np\n"
-_CHANCE = re.compile(r"\brandom\b|\buninitiali[sz]ed\b")
+_CHANCE = re.compile(r"\brandom\b|\buninitiali[sz]ed\b|\bmay vary\b")
+_DATES = re.compile(r"\b(datetime|timedelta)64\b")
+_OPEN_ORDER = re.compile(r"\border(ing)? of [^.]*\bundefined\b")
 _BUILTINS = set(dir(builtins))
 _LARGEST = 20_000  # elements; inputs are written out as text
 
@@ -134,6 +138,7 @@ def _cases(name: str, doc: str) -> Iterator[Case]:
     except ValueError:  # a docstring with broken indentation
         return
     state = _Docstring()
+    open_order = bool(_OPEN_ORDER.search(doc))
     short = name.removeprefix("numpy.").replace(".", "-")
     for number, example in enumerate(examples):
         try:
@@ -144,7 +149,9 @@ def _cases(name: str, doc: str) -> Iterator[Case]:
             drawn = state.by_chance(statement, example.source + example.want)
             try:
                 value = state.run(statement)
-                if drawn or not isinstance(statement, ast.Expr) or not numeric(value):
+                if drawn or not isinstance(statement, ast.Expr) or not numeric(value) or _DATES.search(example.source):
+                    continue
+                if open_order and isinstance(value, np.ndarray):
                     continue
                 yield _case(f"{short}-{number}" + f"-{place}" * (place > 0), name, statement.value, value, state)
             except Exception:  # an example of an error, of a package that is not installed, or UnfitError
@@ -191,12 +198,43 @@ def _case(id: str, name: str, shown: ast.expr, value: Any, state: _Docstring) ->
         names: dict[str, Any] = {}
         try:
             exec(compile(code, id, "exec"), names)
-            again = names["node"](*eval(inputs, {"np": np}))
+            arguments = eval(inputs, {"np": np})
+            with _no_files():
+                again = names["node"](*arguments)
         except Exception:
             continue
         if difference(value, again) is None and numeric(again):
+            if _is_rounding(names["node"], eval(inputs, {"np": np}), again):
+                break
             return Case(id, name, code, inputs)
     raise UnfitError(id)
+
+
+@contextlib.contextmanager
+def _no_files() -> Iterator[None]:
+    """What reads a file is no computation."""
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise UnfitError("a file is opened")
+
+    with mock.patch("builtins.open", refused), mock.patch("io.open", refused):
+        yield
+
+
+def _is_rounding(node: Callable[..., Any], inputs: tuple[Any, ...], value: Any) -> bool:
+    """True where an input is a singular matrix and the answer is another one as soon as the last bits of the inputs change."""
+    if not any(x.ndim == 2 and x.shape[0] == x.shape[1] > 1 and np.linalg.cond(x) * np.finfo(float).eps > 0.1 for x in inputs):
+        return False
+    nearby = [x * (1 + 4 * np.finfo(float).eps * np.sin(np.arange(x.size)).reshape(x.shape)) for x in inputs]
+    try:
+        pairs = list(zip(_leaves(value), _leaves(node(*nearby)), strict=True))
+    except Exception:
+        return False
+    return not all(a.dtype.kind not in "fc" or a.shape != b.shape or np.allclose(a, b, 1e-6, 0, equal_nan=True) for a, b in pairs)
+
+
+def _leaves(value: Any) -> list[np.ndarray[Any, Any]]:
+    return [leaf for item in value for leaf in _leaves(item)] if isinstance(value, (tuple, list)) else [np.asarray(value)]
 
 
 def _node(shown: ast.expr, state: _Docstring, lift: bool) -> tuple[str, str]:
@@ -287,6 +325,8 @@ class _Builder:
                     raise UnfitError(f"{name} is not defined")
                 continue
             value = self.names[name]
+            if isinstance(value, io.IOBase) or (isinstance(value, type) and issubclass(value, io.IOBase)):
+                raise UnfitError(f"{name} is a file")
             if isinstance(value, np.ndarray):
                 self.inputs[name] = _text(value)
             elif isinstance(value, (types.ModuleType, types.FunctionType, type)):

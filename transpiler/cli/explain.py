@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from ..docs.sections import refusal_section, rule_section
 from ..source.findings import KINDS, kind_of, page
-from ..source.table import RefusalSource, RuleSource, Table, load_table
+from ..source.table import Table, load_table
 from . import UsageError
 
 
@@ -41,10 +42,10 @@ def _page(subject: str) -> dict[str, str]:
     table = load_table()
     for name in _spellings(lowered):
         if name in table.rules:
-            return {"name": name, "status": "rule", "page": rule_page(name, table.rules[name])}
+            return {"name": name, "status": "rule", "page": rule_section(name, table.rules[name])}
         refusal = table.refusal(name)
         if refusal is not None:
-            return {"name": name, "status": "refused", "page": refusal_page(name, refusal)}
+            return {"name": name, "status": "refused", "page": refusal_section(name, refusal)}
     raise UsageError(f"nothing is known of `{subject}`{_perhaps(lowered, table)}")
 
 
@@ -60,24 +61,3 @@ def _perhaps(name: str, table: Table) -> str:
     known = [*KINDS, *(k.code for k in KINDS.values()), *table.rules, *table.refusals]
     near = difflib.get_close_matches(name, known, 3) or difflib.get_close_matches(f"numpy.{name}", known, 3)
     return f"; did you mean {' or '.join(near)}?" if near else "; `np2fx rules` lists the NumPy names, `np2fx explain` the findings"
-
-
-def rule_page(name: str, rule: RuleSource) -> str:
-    """The documentation page of a rule as Markdown: what differs, examples, and its torch source."""
-    parts = [f"# {name}"]
-    others = [n for n in rule.names if n != name]
-    if others:
-        parts.append("Also " + ", ".join(f"`{n}`" for n in others) + ".")
-    if rule.doc:
-        parts.append(rule.doc)
-    said = [f"kind {rule.kind}"] + [f"writes into `{rule.writes}`"] * bool(rule.writes) + ["returns a view"] * rule.view
-    parts.append(f"Rule: {', '.join(said)}, in `{rule.module}`.")
-    if rule.examples:
-        parts.append("## Examples\n\n```python\n" + "\n".join(rule.examples) + "\n```")
-    parts.append(f"## In torch\n\n```python\n{rule.source}\n```")
-    return "\n\n".join(parts) + "\n"
-
-
-def refusal_page(name: str, refusal: RefusalSource) -> str:
-    """The documentation page of a NumPy name that has no torch meaning."""
-    return f"# {name}\n\nRefused ({refusal.finding}): {refusal.reason}.\n\nInstead: {refusal.hint}.\n"

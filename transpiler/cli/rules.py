@@ -11,13 +11,13 @@ from ..source.table import RuleSource, Table, load_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("patterns", nargs="*", metavar="NAME", help="only these names: numpy.linalg.*, *std")
+    parser.add_argument("patterns", nargs="*", metavar="NAME", help="only these: names, patterns such as numpy.linalg.*, or parts of names")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
 
 
 def run(args: argparse.Namespace) -> int:
     table = _table()
-    rows = [row for row in entries(table) if not args.patterns or any(_matches(row["name"], p) for p in args.patterns)]
+    rows = matching(entries(table), args.patterns)
     if args.output_format == "json":
         import json
 
@@ -38,10 +38,16 @@ def _table() -> Table:
     return load_table(config.rules, config.root)
 
 
-def _matches(name: str, pattern: str) -> bool:
-    """A pattern is a whole name with `*`, or a name without its module."""
-    pattern = re.sub(r"^np\.", "numpy.", pattern)
-    return fnmatch.fnmatchcase(name, pattern) or name.endswith("." + pattern)
+def matching(rows: list[dict[str, Any]], patterns: list[str]) -> list[dict[str, Any]]:
+    """The rows that any of the patterns names; all rows without patterns."""
+    wanted = {name for p in patterns for name in _named([r["name"] for r in rows], re.sub(r"^np\.", "numpy.", p))}
+    return [r for r in rows if not patterns or r["name"] in wanted]
+
+
+def _named(names: list[str], pattern: str) -> list[str]:
+    """The names a pattern fits, whole (with `*`) or without their module; where there is none, those that it is a part of."""
+    whole = [n for n in names if fnmatch.fnmatchcase(n, pattern) or n.endswith("." + pattern)]
+    return whole or [n for n in names if pattern.lower() in n.lower()]
 
 
 def entries(table: Table) -> list[dict[str, Any]]:

@@ -327,8 +327,8 @@ class LeakedConstant(Kind):
     stage = "verify"
     message = "a value that depends on the inputs became a constant of the graph"
     hint = "compute it with array functions of the inputs, or pass it in as an argument"
-    bad = HEADER + "last = []\n\n\n@np2fx.node\ndef smooth(x):\n    last.append(x.copy())\n    return (x + last[0]) / 2\n"
-    good = HEADER + "@np2fx.node\ndef smooth(x, last):\n    return (x + last) / 2\n"
+    bad = HEADER + "steps = [0]\n\n\n@np2fx.node\ndef smooth(x):\n    steps[0] += 1\n    return x / steps[0]\n"
+    good = HEADER + "@np2fx.node\ndef smooth(x, steps):\n    return x / steps\n"
 
 
 class Mismatch(Kind):
@@ -348,6 +348,25 @@ class Mismatch(Kind):
     hint = "run the counterexample; if the function is plain NumPy this is a bug of np2fx, please report it"
     bad = HEADER + "calls = []\n\n\n@np2fx.node\ndef drift(x):\n    calls.append(1)\n    return x + len(calls)\n"
     good = HEADER + "@np2fx.node\ndef drift(x, calls):\n    return x + calls\n"
+
+
+class UndeclaredInput(Kind):
+    """## What it does
+
+    Reports a node that cannot be tried out, because nothing says what its arguments are.
+
+    ## Why is this bad?
+
+    What is not tried is not proven.
+    """
+
+    name = "undeclared-input"
+    code = "NX309"
+    stage = "verify"
+    message = "nothing says what the arguments of this node are"
+    hint = 'declare them, as in @np2fx.node(x="float32[batch, 7] in [-1, 1]"), or give samples (--samples FILE.npz)'
+    bad = HEADER + "@np2fx.node\ndef scale(x, settings):\n    return x * settings.gain\n"
+    good = HEADER + "@np2fx.node(x=\"float32[n]\", gain=\"float\")\ndef scale(x, gain):\n    return x * gain\n"
 
 
 class Mutation(Kind):

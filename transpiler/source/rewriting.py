@@ -56,7 +56,10 @@ class Rewriter:
         self.facts = inference.facts
         self.mutates = any(self._writes(n) for n in ast.walk(node))
         self.flips = any(self._flips(n) for n in ast.walk(node))
-        self.own_names = inference.locals
+        inner = {a.arg for n in ast.walk(node) if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
+        outside = {name for n in ast.walk(node) if isinstance(n, ast.Global) for name in n.names}
+        stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        self.own_names = inference.locals | inner | (stored - outside)
         self.filled = _filled_names(node)
         self.read_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         self.stored_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}

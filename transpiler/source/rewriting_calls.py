@@ -156,6 +156,22 @@ def _library(r: Rewriter, e: ast.Call, name: str) -> str | None:
     return _called(r, e)
 
 
+_MUTATORS = ("append", "extend", "insert", "pop", "remove", "clear", "update", "add", "setdefault", "discard", "appendleft", "popitem", "write")
+"""Methods that change the container they are called on."""
+
+
+def _changes_outside(r: Rewriter, f: ast.Attribute) -> bool:
+    """A container that is not the function's own is changed: a global's, or one that an argument holds."""
+    if f.attr not in _MUTATORS or r.fact(f.value).is_tensor:
+        return False
+    base: ast.expr = f.value
+    while isinstance(base, (ast.Attribute, ast.Subscript)):
+        base = base.value
+    if not isinstance(base, ast.Name):
+        return False
+    return base.id not in r.own_names or (base is not f.value and base.id not in r.stored_names)
+
+
 _COMPILED = ("scipy", "cv2", "numba", "skimage", "sklearn", "pandas", "PIL", "librosa", "jax", "tensorflow", "cupy")
 
 
@@ -163,6 +179,9 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
     owner = r.fact(f.value)
     name = f"numpy.ndarray.{f.attr}"
     rule = r.table.rules.get(name)
+    if _changes_outside(r, f):
+        r.refuse("side-effect", f, f"`{r.source.of(f.value)}` is not the function's own: changing it changes what the next call sees", "return the value instead")
+        return None
     if owner.kind in ("torch", "either"):
         if f.attr == "numpy":
             return r.ops("from_numpy", r.text(f.value))

@@ -9,11 +9,11 @@ import pytest
 
 @pytest.fixture
 def check_rule(request: pytest.FixtureRequest) -> Any:
-    """`np2fx.testing.check_rule`, with the rule modules that the project's pyproject.toml names in use."""
+    """`np2fx.testing.check_rule`, with the rule modules that the nearest pyproject.toml names in use."""
     from ..own_rules import use_rules
     from ..source.config import load_config
     from .checking import check_rule
 
-    config = load_config(str(request.config.rootpath))
+    config = load_config(str(request.path))
     use_rules(*config.rules, root=config.root)
     return check_rule

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from ..rules import load
+from ..rules import load, load_once
 from ..rules._table import Refusal, Rule, original, version
 
 SPACES = ("numpy", "numpy.linalg", "numpy.fft")
@@ -41,7 +41,7 @@ def resolve(name: str) -> Any:
 
 def functions() -> dict[Any, Known]:
     """All public functions of NumPy's main namespaces, and whatever else has a rule, by the function object."""
-    load()
+    load_once()
     return _functions(version())
 
 
@@ -88,8 +88,7 @@ def find(function: Any) -> Known:
 
 def trick(name: str, original: Any) -> Known:
     """What is known of `numpy.r_` and other objects that are no functions."""
-    rules, refusals = load()
-    return Known(f"numpy.{name}", original, rules.get(f"numpy.{name}"), refusals.get(f"numpy.{name}"))
+    return Known(f"numpy.{name}", original, load_once().get(f"numpy.{name}"), None)
 
 
 @functools.cache

@@ -324,11 +324,7 @@ def outcomes_differ(want: Outcome, got: Outcome, tolerance: Tolerance) -> Differ
 
 def undeclared(report: Report, message: str, severity: str = "error") -> Finding:
     """The finding for a node that cannot be given inputs."""
-    return Finding(
-        code="NX309", name="undeclared-input", path=report.path, line=report.line, column=1, end_line=report.line, end_column=1,
-        severity=severity, message=message,
-        hint='declare the arguments, as in @np2fx.node(x="float32[batch, 7] in [-1, 1]"), or give samples (--samples FILE.npz)',
-    )  # fmt: skip
+    return make_finding("undeclared-input", path=report.path, line=report.line, column=1, message=message, severity=severity)
 
 
 def _said(error: BaseException | None) -> str:

@@ -1,0 +1,137 @@
+"""The verdict on a program, for each way: right, refused, wrong or crash."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import linecache
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import np2fx
+from np2fx.verifying.comparison import Tolerance
+from np2fx.verifying.conditioning import excuse
+from np2fx.verifying.running import Outcome, run
+from np2fx.verifying.steps import outcomes_differ
+from np2fx.verifying.unspecified import settled
+
+from .program import Program
+
+WAYS = ("convert", "trace")
+REFUSALS = (np2fx.ConversionError, np2fx.TraceError)
+TOLERANCE = Tolerance()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """kind  right, refused, wrong, crash, or discarded (NumPy itself has no answer that counts)
+    why   the finding's name, or what differs"""
+
+    kind: str
+    why: str = ""
+
+    @property
+    def bad(self) -> bool:
+        return self.kind in ("wrong", "crash")
+
+
+def judge(program: Program, ways: tuple[str, ...] = WAYS) -> dict[str, Verdict]:
+    """The verdicts by way. A program whose answer NumPy leaves open is discarded."""
+    module = program.module()
+    try:
+        wants = [reference(module, args) for args in (program.sample, program.other)]
+        if any(w.undefined for w in wants):
+            return {way: Verdict("discarded", "undefined in NumPy") for way in ways}
+        return {way: _judge(program, way, wants) for way in ways}
+    finally:
+        linecache.cache.pop(module.path, None)
+
+
+def reference(module: Any, args: list[Any]) -> Outcome:
+    """What NumPy makes of a program."""
+    return run(module.node, module.node, _named(module.node, args), torch_side=False)
+
+
+def _named(node: Any, args: list[Any]) -> dict[str, Any]:
+    return dict(zip(node.__code__.co_varnames, args, strict=False))
+
+
+def _judge(program: Program, way: str, wants: list[Outcome]) -> Verdict:
+    module = program.module()
+    try:
+        try:
+            with quiet():
+                form = np2fx.convert(module.node) if way == "convert" else np2fx.trace(module.node, *copy.deepcopy(program.sample))
+        except REFUSALS as e:
+            return _refused(e)
+        except Exception as e:
+            if way == "trace" and wants[0].error is not None:
+                same = type(e) is type(wants[0].error)
+                return Verdict("right") if same else Verdict("wrong", f"trace raises {said(e)}, NumPy {said(wants[0].error)}")
+            return Verdict("crash", f"{way}: {said(e)}")
+        for args, want in zip((program.sample, program.other), wants, strict=True):
+            verdict = _compare(program, module, form, args, want)
+            if verdict is not None:
+                return verdict
+        return Verdict("right")
+    finally:
+        linecache.cache.pop(module.path, None)
+
+
+def _compare(program: Program, module: Any, form: Any, args: list[Any], want: Outcome) -> Verdict | None:
+    named = _named(module.node, args)
+    got = run(form, module.node, named, torch_side=True)
+    if isinstance(got.error, REFUSALS):
+        return _refused(got.error)
+    if want.error is not None and got.error is not None:
+        return None
+    found = outcomes_differ(want, got, TOLERANCE)
+    if found is None:
+        return None
+    if got.error is not None:
+        return Verdict("crash", str(found))
+    fresh = program.module().node
+    again, left_open = settled(fresh, named)
+    if "undefined" in left_open or (left_open and outcomes_differ(again, got, TOLERANCE) is None):
+        return None
+    if want.error is None and excuse(fresh, named, want, got, TOLERANCE) is not None:
+        return None
+    return Verdict("wrong", str(found))
+
+
+def _refused(error: Any) -> Verdict:
+    findings = getattr(error, "findings", [])
+    return Verdict("refused", f"{findings[0].name}: {findings[0].message}") if findings else Verdict("crash", f"refused with no finding: {error}")
+
+
+def verify(program: Program) -> Verdict:
+    """The verdict of `np2fx.verify`, which tries inputs of its own: wrong only where it finds a mismatch."""
+    module = program.module()
+    try:
+        report = np2fx.verify(module.node, *copy.deepcopy(program.sample), max_examples=10, shrink_seconds=2.0)
+    except Exception as e:
+        return Verdict("crash", f"verify: {said(e)}")
+    finally:
+        linecache.cache.pop(module.path, None)
+    errors = [f for f in report.findings if f.severity == "error"]
+    wrong = [f for f in errors if f.name in ("mismatch", "leaked-constant")]
+    if wrong:
+        example = report.counterexample
+        more = f" on {dict(example.arguments)}" if example is not None else ""
+        return Verdict("wrong", f"{wrong[0].message}{more}")
+    return Verdict("refused", f"{errors[0].name}: {errors[0].message}") if errors else Verdict("right")
+
+
+def said(error: BaseException | None) -> str:
+    first = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first}"
+
+
+@contextlib.contextmanager
+def quiet() -> Any:
+    nowhere = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        warnings.simplefilter("ignore")
+        yield

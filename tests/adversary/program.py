@@ -1,0 +1,121 @@
+"""A program: a node's source, its arguments, and what NumPy makes of them."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import random
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from np2fx.verifying.counterexample import literal
+
+from .expressions import Failed, expression
+from .header import HEADER
+from .inputs import draw
+from .statements import statement
+from .writer import Writer
+
+_made = 0
+
+
+@dataclass
+class Program:
+    """source  the module: imports, helpers, and the function `node`
+    sample, other  arguments: what it is traced with, and others of the same dtypes and shapes
+    used     the constructs that the writer put into it"""
+
+    source: str
+    sample: list[Any]
+    other: list[Any]
+    used: set[str] = field(default_factory=set)
+
+    def module(self) -> types.SimpleNamespace:
+        """The module, freshly made: a node may write into its constants."""
+        global _made
+        _made += 1
+        path = f"/adversary/program_{_made}.py"
+        linecache.cache[path] = (len(self.source), None, self.source.splitlines(keepends=True), path)
+        names: dict[str, Any] = {"__name__": f"program_{_made}", "__file__": path}
+        exec(compile(self.source, path, "exec"), names)
+        return types.SimpleNamespace(path=path, **{k: v for k, v in names.items() if not k.startswith("__")})
+
+    @property
+    def script(self) -> str:
+        """Code that shows what NumPy, the converted function and the graph make of the arguments."""
+        return (
+            f"{self.source}\n\nsample = [{', '.join(map(literal, self.sample))}]\nother = [{', '.join(map(literal, self.other))}]\n"
+            "# np2fx.convert(node)(*tensors), np2fx.trace(node, *sample)(*tensors), node(*arrays)\n"
+        )
+
+
+def header_for(body: str) -> str:
+    """The imports, and what of the helpers and constants the body names."""
+    needed = [n for n in _PARTS if n == "import" or n in body]
+    return "\n\n".join(_PARTS[n] for n in needed if n == "import" or n.islower() or n == "Box" or n.isupper())
+
+
+def _parts() -> dict[str, str]:
+    parts: dict[str, str] = {}
+    for n in ast.parse(HEADER).body:
+        text = ast.get_source_segment(HEADER, n) or ""
+        name = "import" if isinstance(n, ast.Import) else n.targets[0].id if isinstance(n, ast.Assign) else n.name  # type: ignore[union-attr]
+        parts[name] = text
+    return parts
+
+
+_PARTS = _parts()
+
+
+def write(rng: random.Random, leaving: float = 0.05) -> Program | None:
+    """A random program of 2 to 12 statements, or None where nothing useful came about. `leaving`: how many may leave the graph."""
+    sample, other = draw(rng)
+    names = ["x", "y", "z", "n"][: len(sample)]
+    if not isinstance(sample[-1], np.ndarray):
+        names[-1] = "n"
+    writer = Writer(rng, HEADER, names, sample, rng.random() < leaving)
+    wanted = rng.choice((1, 2, 2, 3, 3, 4, 5, 6, 8, 11))
+    for _ in range(wanted):
+        statement(writer)
+        if writer.chance(0.02):
+            early = _early_return(writer)
+            if early:
+                writer.lines.append(early)
+    writer.lines.append(_ending(writer))
+    body = "\n".join(writer.lines)
+    signature = ", ".join(names)
+    source = f"{header_for(body)}\n\n\ndef node({signature}):\n" + "\n".join("    " + line for line in body.split("\n")) + "\n"
+    return Program(source, sample, other, writer.used)
+
+
+def _early_return(writer: Writer) -> str | None:
+    """A return that is not taken on the sample."""
+    try:
+        condition = writer.fill("{A}.shape[0] > 3")
+        return None if writer.value(condition) else f"if {condition}:\n    return {writer.fill('{a}')}"
+    except Failed:
+        return None
+
+
+def _ending(writer: Writer) -> str:
+    """A return of some variables, the last ones first, or of an expression."""
+    names = [n for n in writer.variables(lambda v: True) if _returnable(writer.env[n])]
+    chosen = [n for n in names[::-1] if writer.chance(0.6)][:4] or names[-1:]
+    try:
+        if not chosen or writer.chance(0.25):
+            chosen = [expression(writer), *chosen[:1]]
+    except Failed:
+        pass
+    form = writer.rng.random()
+    if form < 0.05:
+        return "return {" + ", ".join(f"{n!r}: {n}" for n in chosen) + "}"
+    return f"return {', '.join(chosen)}" if form < 0.9 else f"return [{', '.join(chosen)}]"
+
+
+def _returnable(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_returnable, value))
+    return isinstance(value, (np.ndarray, np.generic, int, float, complex, str))

@@ -1,0 +1,24 @@
+"""Rules in use for the time of one test: the table is np2fx's own again afterwards."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from np2fx import own_rules
+from np2fx.rules import _table, load
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """`np2fx.use_rules`, undone at the end of the test."""
+    load()
+    known, loaded, path = {*_table.RULES, *_table.REFUSALS}, set(sys.modules), list(sys.path)
+    monkeypatch.setattr(own_rules, "_used", {})
+    yield own_rules.use_rules
+    _table.remove({*_table.RULES, *_table.REFUSALS} - known)
+    for name in set(sys.modules) - loaded:
+        if name.split(".")[0] in ("mylib", "otherlib") or name.startswith("np2fx.contrib."):
+            del sys.modules[name]
+    sys.path[:] = path
