@@ -220,9 +220,17 @@ def iterate(a: Any) -> Any:
     return _rows(a)
 
 
-def _rows(a: torch.Tensor) -> Iterator[torch.Tensor]:
-    for i in range(a.shape[0]):
+def _rows(a: torch.Tensor, backwards: bool = False) -> Iterator[torch.Tensor]:
+    for i in range(a.shape[0])[:: -1 if backwards else 1]:
         yield a[i].clone() if a.ndim == 1 else a[i]
+
+
+def _reversed(values: Any) -> Any:
+    if not isinstance(values, (torch.Tensor, numpy.ndarray)):
+        return reversed(values)
+    if values.ndim == 0:
+        raise TypeError("len() of unsized object")
+    return _rows(as_tensor(values), backwards=True)
 
 
 def python(a: Any) -> Any:
@@ -327,13 +335,13 @@ def _float(value: Any = 0.0) -> Any:
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
-    builtins.isinstance: is_instance, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
+    builtins.isinstance: is_instance, builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
 }  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 for _f in (builtins.str, builtins.repr, builtins.format, builtins.print):
     BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), _f)
-for _f in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.sorted, builtins.reversed, builtins.iter, builtins.map):
+for _f in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.sorted, builtins.iter, builtins.map):
     BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(iterate, args), **kwargs), _f)
 for _node, _name in _BY_NODE.items():
     if _name in _PYTHON:
@@ -375,7 +383,8 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
 
 
 def _lifted(function: types.FunctionType) -> Callable[..., Any]:
-    if hasattr(function, "__np2fx_rewritten__") or lift_function is None:
+    """The twin of a function of the user's. A function made by rewritten code is rewritten already."""
+    if hasattr(function, "__np2fx_rewritten__") or lift_function is None or function.__code__.co_filename.startswith("<np2fx "):
         return function
     return lift_function(function)
 

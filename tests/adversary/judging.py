@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import np2fx
+import numpy as np
 from np2fx.verifying.comparison import Tolerance
 from np2fx.verifying.conditioning import excuse
 from np2fx.verifying.running import Outcome, run
@@ -21,7 +22,7 @@ from .program import Program
 
 WAYS = ("convert", "trace")
 REFUSALS = (np2fx.ConversionError, np2fx.TraceError)
-TOLERANCE = Tolerance()
+COARSE = {"float16": Tolerance(4e-3, 4e-3), "float32": Tolerance(2e-5, 2e-5), "complex64": Tolerance(2e-5, 2e-5)}
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,12 @@ def _named(node: Any, args: list[Any]) -> dict[str, Any]:
     return dict(zip(node.__code__.co_varnames, args, strict=False))
 
 
+def tolerance(program: Program) -> Tolerance:
+    """By dtype; where a program rounds to a coarser one on its way, that one's for all."""
+    dtypes = {getattr(a, "dtype", None) for a in program.sample}
+    return next((t for name, t in COARSE.items() if np.dtype(name) in dtypes or name in program.source), Tolerance())
+
+
 def _judge(program: Program, way: str, wants: list[Outcome]) -> Verdict:
     module = program.module()
     try:
@@ -87,16 +94,17 @@ def _compare(program: Program, module: Any, form: Any, args: list[Any], want: Ou
         return _refused(got.error)
     if want.error is not None and got.error is not None:
         return None
-    found = outcomes_differ(want, got, TOLERANCE)
+    allowed = tolerance(program)
+    found = outcomes_differ(want, got, allowed)
     if found is None:
         return None
     if got.error is not None:
         return Verdict("crash", str(found))
     fresh = program.module().node
     again, left_open = settled(fresh, named)
-    if "undefined" in left_open or (left_open and outcomes_differ(again, got, TOLERANCE) is None):
+    if "undefined" in left_open or (left_open and outcomes_differ(again, got, allowed) is None):
         return None
-    if want.error is None and excuse(fresh, named, want, got, TOLERANCE) is not None:
+    if want.error is None and excuse(fresh, named, want, got, allowed) is not None:
         return None
     return Verdict("wrong", str(found))
 

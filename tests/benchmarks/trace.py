@@ -2,7 +2,7 @@
 
 The two take turns on the same chain; medians of several rounds and their ratio are printed. "record" is the time inside the function
 while it is traced, taken by the function itself, for both. "whole" is all of np2fx's `trace`: the plain run, the recording, the
-graph module and its comparison with NumPy.
+graph module and its comparison with NumPy. All times are CPU time, which a busy machine disturbs least.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ def chain(length: int, factor: Any, times: list[float]) -> Callable[[Any], Any]:
     """A function of `length` NumPy operations, one after the other, which notes how long it took."""
 
     def function(x: Any) -> Any:
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(length // 2):
             x = np.sin(x * factor)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
         return x
 
     return function
 
 
 def time_np2fx(length: int) -> tuple[float, float]:
-    """Seconds of recording a chain, and of all of `trace`."""
+    """CPU seconds of recording a chain, and of all of `trace`."""
     times: list[float] = []
     function = chain(length, 1.01, times)
-    start = time.perf_counter()
+    start = time.process_time()
     module = np2fx.trace(function, SAMPLE)
-    whole = time.perf_counter() - start
+    whole = time.process_time() - start
     recorded = sum(n.op == "call_function" for n in module.graph.nodes)
     if recorded != length:
         raise AssertionError(f"{recorded} operations were recorded, not {length}")
@@ -53,7 +53,7 @@ def time_np2fx(length: int) -> tuple[float, float]:
 
 
 def time_leapp(leapp: Any, length: int) -> float:
-    """Seconds of leapp's recording of the chain."""
+    """CPU seconds of leapp's recording of the chain."""
     times: list[float] = []
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         leapp.start("benchmark", save_path=folder)

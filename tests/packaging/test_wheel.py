@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import email
 import shutil
 import subprocess
@@ -54,9 +55,10 @@ def test_rules_are_text_that_the_static_half_can_read(wheel):
     assert text == (ROOT / "rules" / "arithmetic.py").read_text(encoding="utf-8")
 
 
-def test_installs_one_command(wheel):
+def test_installs_one_command_and_the_pytest_plugin(wheel):
     (name,) = (n for n in wheel.namelist() if n.endswith(".dist-info/entry_points.txt"))
-    assert wheel.read(name).decode("utf-8").split() == ["[console_scripts]", "np2fx", "=", "np2fx.cli:main"]
+    lines = [line for line in wheel.read(name).decode("utf-8").splitlines() if line]
+    assert lines == ["[console_scripts]", "np2fx = np2fx.cli:main", "[pytest11]", "np2fx = np2fx.testing.plugin"]
 
 
 def test_carries_the_licence(wheel):

@@ -123,7 +123,7 @@ class _Module:
         rewriter.call_fact = self.summaries.call  # type: ignore[method-assign]
         assumed, numbers = self.assumed[function]
         assumed, numbers = [*assumed, *self.summaries.floating.get(function, [])], [*numbers, *self.summaries.numbers.get(function, [])]
-        edits = rewriter.rewrite(function, self.summaries.parameters(function))
+        edits = rewriter.rewrite(function, self.summaries.parameters(function), self.summaries.inference(function))
         made.findings += rewriter.findings
         made.calls = {d for n in ast.walk(function) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
         if made.refused or not (edits or any(f.is_tensor for f in rewriter.facts.values())):

@@ -49,23 +49,28 @@ class Rewriter:
         self.permitted: set[ast.AST] = set()
         self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
 
-    def rewrite(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> list[tuple[int, int, str]]:
-        """The edits that turn `node` into torch; empty where nothing is to do or a finding forbids it."""
-        inference = Inference(self.resolve, self.call_fact)
-        inference.function(node, parameters)
+    def rewrite(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact],
+                inference: Inference | None = None) -> list[tuple[int, int, str]]:  # fmt: skip
+        """The edits that turn `node` into torch; empty where nothing is to do or a finding forbids it.
+
+        `inference` is the walk over the node, where that has been done already."""
+        if inference is None:
+            inference = Inference(self.resolve, self.call_fact)
+            inference.function(node, parameters)
         self.facts = inference.facts
-        self.mutates = any(self._writes(n) for n in ast.walk(node))
-        self.flips = any(self._flips(n) for n in ast.walk(node))
-        inner = {a.arg for n in ast.walk(node) if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
-        outside = {name for n in ast.walk(node) if isinstance(n, ast.Global) for name in n.names}
-        stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        inside = list(ast.walk(node))
+        self.mutates = any(self._writes(n) for n in inside)
+        self.flips = any(self._flips(n) for n in inside)
+        inner = {a.arg for n in inside if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
+        outside = {name for n in inside if isinstance(n, ast.Global) for name in n.names}
+        stored = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         self.own_names = inference.locals | inner | (stored - outside)
-        self.filled = _filled_names(node)
-        self.read_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        self.stored_names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-        self.consumed = {c for n in ast.walk(node) for c in _consumed_by(n)}
-        bound = [(t.id, s.value) for s in ast.walk(node) if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
-        other = {n.id for s in ast.walk(node) if not isinstance(s, ast.Assign) for n in ast.iter_child_nodes(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.filled = _filled_names(inside)
+        self.read_names = {n.id for n in inside if isinstance(n, ast.Name)}
+        self.stored_names = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        self.consumed = {c for n in inside for c in _consumed_by(n)}
+        bound = [(t.id, s.value) for s in inside if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
+        other = {n.id for s in inside if not isinstance(s, ast.Assign) for n in ast.iter_child_nodes(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         self.made_here = {n for n, _ in bound if all(self.fact(v).fresh for m, v in bound if m == n)} - other
         if isinstance(node, ast.Lambda):
             self.piece(node.body, self.text(node.body))
@@ -607,10 +612,10 @@ def _consumed_by(n: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _filled_names(node: ast.AST) -> set[str]:
+def _filled_names(inside: list[ast.AST]) -> set[str]:
     """The names whose arrays are written into after they are made: by index, as `out=`, by a copy or a fill."""
     found: set[str] = set()
-    for n in ast.walk(node):
+    for n in inside:
         if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name):
             found.add(n.value.id)
         elif isinstance(n, ast.Call):

@@ -18,7 +18,7 @@ from .promotion import ASSUMED
 from .results import call_fact
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_ROUNDS = 4
+_ROUNDS = 5
 
 
 class Summaries:
@@ -34,12 +34,21 @@ class Summaries:
         self.numbers: dict[Function, list[str]] = {}
         self.arrays: dict[Function, list[str]] = {}
         self._calls: dict[Function, list[dict[str, Fact]]] = {}
+        self.walked: dict[Function, Inference] = {}
         for _ in range(_ROUNDS):
+            before = (dict(self.returns), {f: dict(p) for f, p in self.known.items()})
             self._round()
+            self.settled = before == (self.returns, self.known)
+            if self.settled:
+                break
 
     def parameters(self, function: Function) -> dict[str, Fact]:
         """What is known of a function's parameters after all rounds."""
         return self.known[function]
+
+    def inference(self, function: Function) -> Inference | None:
+        """The walk of a function with all that was found; None where it has to be walked once more."""
+        return self.walked.get(function) if self.settled else None
 
     def call(self, callee: Fact, call: ast.Call, inference: Inference) -> Fact:
         """The fact of a call's result, the module's own functions included."""
@@ -54,6 +63,7 @@ class Summaries:
         for function, parameters in self.known.items():
             inference = Inference(self.resolve, self.call)
             inference.function(function, parameters)
+            self.walked[function] = inference
             found[function] = _returned(function, inference.returns)
         self.returns = found
         for helper in self.helpers:

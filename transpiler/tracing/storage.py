@@ -80,7 +80,7 @@ class Storage:
         if whole is not None:
             return value if whole == tuple(value.shape) else torch.reshape(value, whole)
         lanes = self._lanes(value, view)
-        places = torch.from_numpy(numpy.ascontiguousarray(self._positions(view)))
+        places = torch.from_numpy(numpy.array(self._positions(view), order="C"))
         return on_bits(lambda t: torch.take(t, places), lanes) if lanes.dtype in WIDER else torch.take(lanes, places)
 
     def write(self, view: numpy.ndarray[Any, Any], new: torch.Tensor) -> None:
@@ -92,7 +92,7 @@ class Storage:
             self.value = new if new.shape == value.shape else torch.reshape(new, tuple(value.shape))
             return
         lanes = self._lanes(value, view)
-        places = torch.from_numpy(numpy.ascontiguousarray(self._positions(view)).reshape(-1))
+        places = torch.from_numpy(numpy.array(self._positions(view)).reshape(-1))
         new = cast(new, lanes.dtype)
         flat = on_bits(_scattered(places), lanes, new) if lanes.dtype in WIDER else _scattered(places)(lanes, new)
         back = torch.reshape(flat, tuple(lanes.shape))

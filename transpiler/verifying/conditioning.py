@@ -32,11 +32,12 @@ def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, 
     if not apart or not _only_floats_differ(want, got):
         return None
     largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0)) for x in _floats_in(arguments)), default=0.0)
+    coarser = {x.dtype for x in _floats_in(arguments)}
     if all(_overflows(w, g, far, largest) for _, w, g, far in apart):
         return "overflow"
     with np.errstate(all="ignore"):
         spreads = _spreads(fn, arguments, want)
-        if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance) for i, w, g, far in apart):
+        if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
             return "ill_conditioned"
     return None
 
@@ -47,9 +48,11 @@ def _overflows(want: Any, got: Any, far: Any, largest: float) -> bool:
     return bool(one_sided[far].all()) and largest > 0.1 * float(np.finfo(want.dtype).max) ** 0.5
 
 
-def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, tolerance: Tolerance) -> bool:
-    """The difference is of the size of the inputs' roundings, and of no more than rounding of the largest number around."""
-    rtol, _ = tolerance.of(want.dtype)
+def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, tolerance: Tolerance, coarser: set[Any]) -> bool:
+    """The difference is of the size of the inputs' roundings, and of no more than rounding of the largest number around.
+
+    A float64 may have been summed from the float32 of an argument: `coarser` are the arguments' dtypes."""
+    rtol = max(tolerance.of(dtype)[0] for dtype in {want.dtype, *coarser})
     scale = max(largest, largest * largest, float(np.abs(want[np.isfinite(want)]).max(initial=0)))
     error = np.abs(got.astype("complex128") - want.astype("complex128"))[far]
     return bool(np.all(error <= ALLOWANCE * spread[far]) and np.all(error <= max(rtol, 1e-9) * scale))
