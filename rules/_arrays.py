@@ -196,7 +196,34 @@ def mirrored_views() -> Iterator[None]:
 
 def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
     """`base` flipped along `dims`, as the view that NumPy would give (see `mirrored_views`)."""
-    return follow(base, torch.flip(base, dims), lambda base: torch.flip(base, dims), lambda base, copy: torch.flip(copy, dims))
+    if not _mirrors:
+        return follow(base, torch.flip(base, dims), lambda base: torch.flip(base, dims), lambda base, copy: torch.flip(copy, dims))
+    if all(base.shape[d] <= 1 for d in dims):
+        return base[...]
+    twice = getattr(base, "_np2fx_mirror", None)
+    if twice is not None and twice[1] == dims:
+        return twice[0][...]
+    copy = torch.empty_strided(base.shape, _mirrored_strides(base, dims), dtype=base.dtype, device=base.device).copy_(torch.flip(base, dims))
+    copy._np2fx_mirror = (base, dims)  # type: ignore[attr-defined]
+    return follow(base, copy, lambda base: torch.flip(base, dims), lambda base, copy: torch.flip(copy, dims))
+
+
+def _mirrored_strides(base: torch.Tensor, dims: tuple[int, ...]) -> list[int]:
+    """Strides for a flipped copy such that it is contiguous, and its axes merge, where NumPy's (negative) strides do.
+
+    What is a view and what a copy of it (ravel, reshape, ascontiguousarray) hangs on that."""
+    strides = list(base.stride())
+    order = sorted((d for d in range(base.ndim) if base.shape[d] > 1), key=lambda d: strides[d])
+    made = [1] * base.ndim
+    if any(strides[d] == 0 for d in order) or 0 in base.shape:
+        return list(torch.empty(base.shape, device="meta").stride())
+    for before, d in zip([None, *order], order, strict=False):
+        if before is None:
+            made[d] = 2 if d in dims or strides[d] != 1 else 1
+        else:
+            merges = (d in dims) == (before in dims) and strides[d] == base.shape[before] * strides[before]
+            made[d] = made[before] * base.shape[before] + (0 if merges else 1)
+    return made
 
 
 def follow(base: torch.Tensor, copy: torch.Tensor, pull: _Pull, push: _Push) -> torch.Tensor:

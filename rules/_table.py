@@ -72,6 +72,8 @@ def version() -> int:
 
 
 def register(entry: Rule) -> None:
+    if not entry.call.__doc__ and hasattr(entry.call, "__name__"):
+        entry.call.__doc__ = f"{entry.name} on torch tensors."
     for name in entry.names:
         _check_new(name)
         RULES[name] = entry

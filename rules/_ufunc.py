@@ -9,6 +9,7 @@ loop's dtype: tensors, or (where it takes `numbers`) Python numbers already roun
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -34,6 +35,7 @@ class Ufunc:
         self.numpy: numpy.ufunc = original(name)
         if not isinstance(self.numpy, numpy.ufunc):
             raise ValueError(f"{name} is no ufunc here ({self.numpy!r})")
+        self.__signature__ = _signature(body)
         self.nin, self.nout, self.nargs = self.numpy.nin, self.numpy.nout, self.numpy.nargs
         self.ntypes, self.types, self.identity, self.signature = self.numpy.ntypes, self.numpy.types, self.numpy.identity, self.numpy.signature
 
@@ -199,6 +201,13 @@ class Ufunc:
             new = self.compute(old) if v is None else self.compute(old, v)
             flat = assigned(flat, i, cast(new, a.dtype))
         return flat.reshape(a.shape)
+
+
+def _signature(body: Callable[..., Any]) -> inspect.Signature:
+    """A ufunc's signature: the operands by position, then what all ufuncs take."""
+    operands = [p.replace(kind=p.POSITIONAL_ONLY) for p in inspect.signature(body).parameters.values()]
+    shared = [p.replace(annotation=p.empty) for p in list(inspect.signature(Ufunc.__call__).parameters.values())[2:]]
+    return inspect.Signature([*operands, shared[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD), *shared[1:]])
 
 
 _EXACT_NARROW = ("add", "subtract", "multiply", "maximum", "minimum")

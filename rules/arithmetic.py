@@ -7,6 +7,7 @@ import math
 import torch
 
 from ._arrays import as_tensor, demand, stands_for
+from ._table import rule
 from ._ufunc import ufunc
 
 
@@ -254,9 +255,16 @@ def lcm(x1, x2):
     return torch.mul(torch.div(torch.abs(x1), safe, rounding_mode="floor"), torch.abs(x2))
 
 
-@ufunc("numpy.conjugate", "numpy.conj", "numpy.ndarray.conj", "numpy.ndarray.conjugate")
+@ufunc("numpy.conjugate", "numpy.conj")
 def conjugate(x):
     return torch.conj_physical(x) if x.is_complex() else torch.clone(x)
+
+
+@rule("numpy.ndarray.conj", "numpy.ndarray.conjugate", kind="shape", view=True, examples=("a.conj()", "z.conjugate()"))
+def ndarray_conj(a):
+    """The array itself where it is not complex."""
+    a = as_tensor(a)
+    return torch.conj_physical(a) if a.is_complex() else a
 
 
 def is_integral(*operands: object) -> bool:

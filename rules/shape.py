@@ -165,9 +165,9 @@ def _order(order, allowed="CFAK"):
 def ravel(a, order="C"):
     """A view where the memory is in that order already. `order="K"`: in the order of the memory."""
     a = as_tensor(a)
-    if order == "C":
+    if order == "C" and a.is_contiguous():
         return torch.flatten(a)
-    return torch.flatten(_in_order(a, order))
+    return torch.flatten(_in_order(a, order).contiguous())  # torch would give a view of evenly spaced elements too
 
 
 @rule("numpy.ndarray.flatten", kind="shape", examples=("a.flatten()", "x.flatten(order='F')"))

@@ -5,31 +5,52 @@
 
 Every function here is a rule of `np2fx.rules` under its NumPy name; there is no list of its own.
 `np.ndarray` holds the methods (`np.ndarray.sum(t)` is NumPy's `t.sum()`), constants and dtypes are NumPy's.
-A name without a rule raises `AttributeError` that says why.
+A name without a rule raises `NoRule`, an AttributeError that says why and carries the finding that check would give.
 """
 
 from __future__ import annotations
 
 import functools
+import pkgutil
+import sys
 import types
 from typing import Any
 
 import numpy as _numpy
 
 from . import rules as _rules
+from .source.findings import format_finding, make_finding
 
 
-class _Namespace(types.SimpleNamespace):
-    """A sub-namespace (`numpy.linalg`): its rules, and a reason for what has none."""
+class NoRule(AttributeError):
+    """A NumPy name that has no torch meaning here. `findings` holds the one finding that says why, and the way out."""
+
+    def __init__(self, path: str, reason: str, hint: str = "", finding: str = "unmapped-function") -> None:
+        self.findings = [make_finding(finding, message=f"{path}: {reason}", hint=hint)]
+        super().__init__(format_finding(self.findings[0]))
+
+
+class _Namespace(types.ModuleType):
+    """A sub-namespace (`numpy.linalg`, and `numpy.ndarray`): its rules, and a reason for what has none."""
 
     def __init__(self, path: str) -> None:
-        super().__init__()
-        self.__path = path
+        super().__init__(f"{__package__}.{path}", f"The rules of {path}, on torch tensors.")
+        self.__dict__["_path"] = path
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and f"{self.__path}.{name}" not in _rules.load_once():
+        path = f"{self.__dict__['_path']}.{name}"
+        if name == "__all__":
+            return dir(self)
+        if name.startswith("__") and path not in _rules.load_once():
             raise AttributeError(name)
-        return _find(f"{self.__path}.{name}")
+        return _find(path)
+
+    def __dir__(self) -> list[str]:
+        return _names(self.__dict__["_path"])
+
+
+_CLASSES = (_numpy.generic, _numpy.dtype, BaseException)
+"""What NumPy's classes here may be: dtypes, and errors to catch."""
 
 
 @functools.cache
@@ -39,18 +60,61 @@ def _find(path: str) -> Any:
     if path in rules:
         return rules[path].call
     if path in refusals:
-        raise AttributeError(f"{path} cannot be torch: {refusals[path].reason}. {refusals[path].hint}")
-    if any(name.startswith(path + ".") for name in rules):
-        return _Namespace(path)
-    original: Any = _numpy
+        raise NoRule(path, refusals[path].reason, refusals[path].hint, refusals[path].finding)
+    original = _original(path)
+    if original is _ABSENT:
+        raise AttributeError(f"NumPy has no {path.removeprefix('numpy.')}")
+    if isinstance(original, types.ModuleType) or any(name.startswith(path + ".") for name in rules):
+        return _namespace(path)
+    if callable(original) and not (isinstance(original, type) and issubclass(original, _CLASSES)):
+        raise NoRule(path, "there is no rule for it", "compute it from what the rules cover, or give np2fx a rule (docs/own-rules.md)")
+    return original  # a constant, a dtype or an error
+
+
+_ABSENT = object()  # None is a value: numpy.newaxis
+
+
+def _original(path: str) -> Any:
+    found: Any = _numpy
     for part in path.split(".")[1:]:
-        original = getattr(original, part, None)
-    if original is None or callable(original) and not isinstance(original, type):
-        raise AttributeError(f"np2fx has no rule for {path}")
-    return original  # a constant or a dtype
+        found = getattr(found, part, _ABSENT)
+    return found
+
+
+@functools.cache
+def _namespace(path: str) -> _Namespace:
+    return _Namespace(path)
+
+
+@functools.cache
+def _names(path: str) -> list[str]:
+    """The names that `path` has here, as `dir` lists them."""
+    found = []
+    for name in dir(_original(path)):
+        operator = name.startswith("_") and f"{path}.{name}" not in _rules.load_once()
+        if operator:
+            continue
+        try:
+            value = _find(f"{path}.{name}")
+        except AttributeError:
+            continue
+        if not isinstance(value, _Namespace) or any(rule.startswith(f"{path}.{name}.") for rule in _rules.load_once()):
+            found.append(name)
+    return found
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return _names("numpy")
     if name.startswith("__"):
         raise AttributeError(name)
     return _find(f"numpy.{name}")
+
+
+def __dir__() -> list[str]:
+    return _names("numpy")
+
+
+for _module in pkgutil.iter_modules(_numpy.__path__):  # so that `import np2fx.numpy.linalg` finds it
+    if not _module.name.startswith("_"):
+        sys.modules[f"{__name__}.{_module.name}"] = _namespace(f"numpy.{_module.name}")

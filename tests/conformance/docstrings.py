@@ -229,9 +229,12 @@ def _is_rounding(node: Callable[..., Any], inputs: tuple[Any, ...], value: Any) 
         pairs = list(zip(_leaves(value), _leaves(node(*nearby)), strict=True))
     except Exception:
         return False
-    return not all(
-        a.dtype.kind not in "fc" or a.shape != b.shape or np.all(abs(a - b) <= 1e-6 * np.max(abs(a), initial=0)) for a, b in pairs
-    )
+    return not all(a.dtype.kind not in "fc" or a.shape != b.shape or _is_near(a, b) for a, b in pairs)
+
+
+def _is_near(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    scale = np.max(abs(a), initial=0, where=np.isfinite(a))
+    return bool(np.all((abs(a - b) <= 1e-6 * scale) | (a == b) | (np.isnan(a) & np.isnan(b))))
 
 
 def _is_singular(x: np.ndarray[Any, Any]) -> bool:

@@ -34,6 +34,7 @@ def into(x):
     expit(x, out=out)
     return out
 """
+RIGHT = "@rule('otherlib.f', kind='elementwise')\ndef f(x):\n    return x\n\n"
 X = np.linspace(-3, 3, 6, dtype="float32").reshape(2, 3)
 
 
@@ -96,8 +97,8 @@ def test_a_module_that_is_not_there(use):
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("@rule('otherlib.f', kind='elementwise')\ndef f(x):\n    return x\n\nraise RuntimeError('late')\n", RuntimeError),
-        ("@rule('otherlib.f', kind='elementwise')\ndef f(x):\n    return x\n\n@rule('numpy.std', kind='reduction')\ndef g(x):\n    return x\n", ValueError),
+        (RIGHT + "raise RuntimeError('late')\n", RuntimeError),
+        (RIGHT + "@rule('numpy.std', kind='reduction')\ndef g(x):\n    return x\n", ValueError),
         ("@ufunc('otherlib.f')\ndef f(x):\n    return x\n", ValueError),
     ],
     ids=["fails half way", "says numpy.std again", "no ufunc"],
@@ -110,7 +111,7 @@ def test_a_module_that_fails_leaves_nothing_behind(use, tmp_path, monkeypatch, t
     with pytest.raises(error):
         use("otherlib.bad")
     assert "otherlib.f" not in _table.RULES and "numpy.std" in _table.RULES
-    (tmp_path / "otherlib" / "bad.py").write_text("from np2fx.rules import rule\n\n@rule('otherlib.f', kind='elementwise')\ndef f(x):\n    return x\n")
+    (tmp_path / "otherlib" / "bad.py").write_text("from np2fx.rules import rule\n\n" + RIGHT)
     sys.modules.pop("otherlib.bad", None)
     importlib.invalidate_caches()
     shutil.rmtree(tmp_path / "otherlib" / "__pycache__", ignore_errors=True)

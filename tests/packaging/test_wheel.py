@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import email
 import shutil
 import subprocess

@@ -359,6 +359,8 @@ class _Follower:
                     return fact.dtype.startswith("complex")
                 if e.func.attr == "is_floating_point":
                     return fact.dtype.startswith("float")
+            if fact.is_tensor and e.func.attr == "is_contiguous":
+                return True  # it decides between a view and a copy, and where something is written the rule is called
         if isinstance(e.func, ast.Name) and e.func.id == "isinstance" and len(e.args) == 2 and isinstance(e.args[0], ast.Name) and e.args[0].id in self.env:
             return self.is_instance(self.env[e.args[0].id].fact, ast.unparse(e.args[1]))
         if isinstance(e.func, ast.Name) and e.func.id == "alike" and len(e.args) == 1:

@@ -12,7 +12,7 @@ from ..rules._arrays import as_tensor
 from .compare import difference
 from .errors import error
 from .module import Face, TracedModule, copied
-from .structure import Fixed, Node, children, flatten, leaf_names, match, rebuild
+from .structure import Fixed, Node, children, flatten, is_leaf, leaf_names, match, rebuild
 
 if TYPE_CHECKING:
     from .entry import Recording
@@ -70,8 +70,8 @@ def compare_results(want: Any, got: Any, path: str = "result", repeated: bool = 
 
 
 def _leaves_like(structure: Any, got: Any) -> Any:
-    """A Python number that the graph gives as a tensor (`np.allclose`) counts as one."""
-    if isinstance(structure, Fixed) and isinstance(got, torch.Tensor) and isinstance(structure.value, (bool, int, float, complex)):
+    """A Python number that the traced run or the graph gives as an array (`np.allclose`) counts as one."""
+    if isinstance(structure, Fixed) and is_leaf(got) and isinstance(structure.value, (bool, int, float, complex)):
         same = got.ndim == 0 and difference(numpy.asarray(structure.value), got) is None
         return structure.value if same else got
     if isinstance(structure, Node) and type(got) is structure.kind:
