@@ -186,7 +186,12 @@ _mirrors: list[list[tuple[torch.Tensor, torch.Tensor, _Pull, _Push]]] = []
 
 @contextlib.contextmanager
 def mirrored_views() -> Iterator[None]:
-    """For the time of a call, copies that stand for NumPy views follow writes both ways."""
+    """For the time of a call, copies that stand for NumPy views follow writes both ways.
+
+    A call inside it is part of it: what is handed in and out may be such a copy."""
+    if _mirrors:
+        yield
+        return
     _mirrors.append([])
     try:
         yield

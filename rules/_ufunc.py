@@ -96,7 +96,7 @@ class Ufunc:
             if isinstance(x, torch.Tensor):
                 ready.append(widen(cast(x, d)))
                 continue
-            number = _in_dtype(x, d)
+            number = in_dtype(x, d)
             others = any(isinstance(o, torch.Tensor) for o in operands)
             if position in self.numbers and others:
                 ready.append(number)
@@ -249,7 +249,7 @@ def _plain(x: Any) -> Any:
     return numpy.bool_(x) if isinstance(x, bool) else as_tensor(x)
 
 
-def _in_dtype(x: Any, dtype: torch.dtype) -> Any:
+def in_dtype(x: Any, dtype: torch.dtype) -> Any:
     """A constant number as a Python number, rounded to `dtype` as NumPy would when it casts it into the loop."""
     target = to_numpy(dtype)
     if target.kind in "iu" and isinstance(x, int):

@@ -22,7 +22,8 @@ def packbits(a, /, axis=None, bitorder="big"):
     a, axis = _along(a, axis)
     size = a.shape[axis]
     bits = torch.movedim(torch.ne(a, 0), axis, -1).to(torch.uint8)
-    bits = torch.nn.functional.pad(bits, (0, -size % 8)).unflatten(-1, (-1, 8)) if size else bits.reshape(*bits.shape[:-1], 0, 8)
+    # Seven zeros more than needed at most, and whole bytes only: the graph mentions no size.
+    bits = torch.nn.functional.pad(bits, (0, 7)).unfold(-1, 8, 8) if size else bits.reshape(*bits.shape[:-1], 0, 8)
     return torch.movedim(torch.sum(bits * _weights(bits, bitorder), dim=-1, dtype=torch.uint8), -1, axis)
 
 
@@ -39,11 +40,10 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
     a, axis = _along(a, axis)
     bits = torch.ne(torch.bitwise_and(torch.movedim(a, axis, -1).unsqueeze(-1), _weights(a, bitorder)), 0).to(torch.uint8).flatten(-2)
     if count is not None:
-        size, count = bits.shape[-1], operator.index(count)
-        if count < -size:
+        count = operator.index(count)
+        if count < 0 and count < -bits.shape[-1]:
             raise ValueError("-ve value of count cannot be larger than the number of unpacked bits")
-        wanted = count if count >= 0 else size + count
-        bits = torch.nn.functional.pad(bits, (0, wanted - size))
+        bits = torch.nn.functional.pad(bits, (0, max(count, 0)))[..., :count]
     return torch.movedim(bits, -1, axis)
 
 

@@ -19,7 +19,7 @@ import torch
 from ._arrays import as_tensor, cast, widen
 from ._dtypes import WIDER, inexact, promote, real_of, to_torch
 from ._table import rule
-from ._ufunc import _in_dtype as in_dtype
+from ._ufunc import in_dtype
 from .arithmetic import maximum, minimum, multiply, subtract
 
 UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)

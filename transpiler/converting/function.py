@@ -53,8 +53,9 @@ class Converted:
 
     __np2fx_rewritten__ = True
 
-    def __init__(self, function: types.FunctionType) -> None:
+    def __init__(self, function: types.FunctionType, is_helper: bool = False) -> None:
         functools.update_wrapper(self, function)
+        self._is_helper = is_helper
         self.function = function
         self.findings: list[Finding] = []
         self._variants: dict[Any, tuple[types.FunctionType, bool, str]] = {}
@@ -118,6 +119,7 @@ class Converted:
         source, node = self._parsed
         known = {**known, **dict.fromkeys(torch_parameters(node), TORCH)}
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
+        rewriter.hands_out = self._is_helper
         edits = rewriter.rewrite(node, known)
         text = splice(source, *_extent(source, node), [e for e in edits])
         return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported
@@ -324,7 +326,7 @@ _twins: dict[types.FunctionType, Converted] = {}
 def _twin_of(function: types.FunctionType) -> Converted:
     """The twin of a helper that converted code calls."""
     if function not in _twins:
-        made = Converted(function)
+        made = Converted(function, is_helper=True)
         made.prepare()
         _twins[function] = made
     return _twins[function]

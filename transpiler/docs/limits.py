@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 
 from ..source.findings import kind_of
-from ..source.refusing import _text
 from ..source.table import RuleSource, Table, own_files
 from .sections import shown
 
@@ -68,9 +67,9 @@ def _raised(file: str, owners: dict[tuple[str, str], RuleSource]) -> Iterator[tu
         for call in ast.walk(statement):
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Refused" and call.args):
                 continue
-            given = [_text(a) or _source(a) for a in call.args] + ["", "unsupported-argument"][len(call.args) - 1 :]
+            given = [_text(a) for a in call.args] + ["", "unsupported-argument"][len(call.args) - 1 :]
             given += ["unsupported-argument"] * (3 - len(given))
-            by_name = {k.arg: _text(k.value) or "" for k in call.keywords}
+            by_name = {k.arg: _text(k.value) for k in call.keywords}
             name = getattr(statement, "name", "")
             rule = owners.get((file, name))
             finding = by_name.get("name") or given[2] or "unsupported-argument"
@@ -85,8 +84,15 @@ def _known(finding: str) -> str:
         return "unsupported-argument"
 
 
-def _source(node: ast.expr) -> str:
-    return f"`{ast.unparse(node)}`"
+def _text(node: ast.expr) -> str:
+    """The text a message is written as, with `{...}` for what is put into it; the source of what is no text."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(v.value) if isinstance(v, ast.Constant) else f"{{{ast.unparse(_inserted(v))}}}" for v in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else f"{{{ast.unparse(node)}}}"
+
+
+def _inserted(node: ast.expr) -> ast.expr:
+    return node.value if isinstance(node, ast.FormattedValue) else node
 
 
 def _cases(root: str) -> str:

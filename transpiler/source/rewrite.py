@@ -87,6 +87,7 @@ class _Module:
         done = [n.function for n in nodes if n.function is not None and self._done(n.function)]
         self.converted = {n.function for n in functions} | {f for f in ast.walk(self.tree) if isinstance(f, ast.FunctionDef) and self._done(f)} | set(done)
         self.pure = _pure_functions(self.tree, self.names)
+        self.called_by_writers = {d for f in self.converted - self.pure if f is not None for d in self._called(f)}
         given = {n.function: self._parameters(n) for n in functions}
         self.assumed = {f: (floating, numbers) for f, (_, floating, numbers) in given.items()}
         helpers = {n.function for n in functions if n.how == "helper" and not self.exact}
@@ -102,6 +103,10 @@ class _Module:
             broken = kept.pop()
             findings.append(self._finding("not-rewritten", broken.node.function, "the rewritten text would not be Python"))
         return self.source.text, findings
+
+    def _called(self, function: ast.AST) -> set[ast.AST]:
+        """The module's functions that a function names."""
+        return {d for n in ast.walk(function) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
 
     def _assemble(self, made: list[Rewritten]) -> str:
         edits = [e for m in made for e in m.edits]
@@ -121,11 +126,12 @@ class _Module:
         rewriter.npx_name, rewriter.ops_name, rewriter.torch_name = self.aliases["npx"], self.aliases["ops"], self.aliases["torch"]
         rewriter.is_pure = lambda f: self.names.definition(f) in self.pure  # type: ignore[method-assign]
         rewriter.call_fact = self.summaries.call  # type: ignore[method-assign]
+        rewriter.hands_out = function in self.called_by_writers
         assumed, numbers = self.assumed[function]
         assumed, numbers = [*assumed, *self.summaries.floating.get(function, [])], [*numbers, *self.summaries.numbers.get(function, [])]
         edits = rewriter.rewrite(function, self.summaries.parameters(function), self.summaries.inference(function))
         made.findings += rewriter.findings
-        made.calls = {d for n in ast.walk(function) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
+        made.calls = self._called(function)
         if made.refused or not (edits or any(f.is_tensor for f in rewriter.facts.values())):
             return made
         used = tuple(a for a in assumed if a in rewriter.read_names)

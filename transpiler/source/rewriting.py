@@ -35,6 +35,7 @@ class Rewriter:
     table       the rules and refusals, by NumPy name
     imported    names that the new text uses are added here ("torch", "npx", "ops")
     rule_modules  modules with rules of the project's own that the new text rests on
+    hands_out   True where what the function returns goes to rewritten code, which may write into it: whether it is a view matters
     """
 
     def __init__(self, source: Source, resolve: Callable[[ast.Name], Fact], table: Any, path: str = "", exact: bool = False) -> None:
@@ -48,6 +49,7 @@ class Rewriter:
         self.temporaries = 0
         self.permitted: set[ast.AST] = set()
         self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
+        self.hands_out = False
 
     def rewrite(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact],
                 inference: Inference | None = None) -> list[tuple[int, int, str]]:  # fmt: skip
@@ -59,7 +61,8 @@ class Rewriter:
             inference.function(node, parameters)
         self.facts = inference.facts
         inside = list(ast.walk(node))
-        self.mutates = any(self._writes(n) for n in inside)
+        given_out = self.hands_out and not all(_own(f) for f in inference.returns)
+        self.mutates = given_out or any(self._writes(n) for n in inside)
         self.flips = any(self._flips(n) for n in inside)
         inner = {a.arg for n in inside if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
         outside = {name for n in inside if isinstance(n, ast.Global) for name in n.names}
@@ -595,6 +598,13 @@ class Rewriter:
             named = str(callee.value).rpartition(".")[2] if callee.kind == "name" else ""
             return named in ("flip", "fliplr", "flipud", "rot90") or (callee.kind in ("function", "unknown") and self._writes(n))
         return False
+
+
+def _own(returned: Fact) -> bool:
+    """True for a result that shares its memory with nothing."""
+    if returned.kind == "sequence":
+        return returned.items is not None and all(map(_own, returned.items))
+    return returned.fresh or returned.kind in ("scalar", "number", "none", "text", "name", "dtype")
 
 
 def _consumed_by(n: ast.AST) -> list[ast.AST]:

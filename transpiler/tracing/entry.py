@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -155,7 +156,7 @@ def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, le
     lifter = Lifter(tracer)
     token = state.enter(tracer)
     try:
-        with patched(), torch.no_grad(), numpy.errstate(all="ignore"), warnings.catch_warnings(), tracer.recorder, lifter:
+        with _no_collection(), patched(), torch.no_grad(), numpy.errstate(all="ignore"), warnings.catch_warnings(), tracer.recorder, lifter:
             warnings.simplefilter("ignore")
             with tracer.inside():
                 copies = copied(face, leaves)
@@ -174,6 +175,18 @@ def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, le
     tracer.storages.clear()
     _check_kept(tracer, face)
     return Recording(module, tracer.recorder.sizes, tracer.recorder.measured, values, copies)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """No garbage collection while a graph grows: each would walk all of it, so that long traces would cost more an operation."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _check_kept(tracer: Tracer, face: Face) -> None:

@@ -79,6 +79,7 @@ class Recorder(TorchFunctionMode):
     place     file, line and function of the user's call
     bridge    what traced NumPy arrays are to torch and back: `arguments(args, kwargs)`, `to_numpy(tensor)`
     sizes     the shapes of results whose shape depends on values, in order
+    pure      True while a ufunc's body runs, whose arguments are tensors and numbers
     measured  True once a rule has asked for the size of something whose shape depends on values"""
 
     def __init__(self, graph: fx.Graph, root: torch.nn.Module, bridge: Any) -> None:
@@ -88,6 +89,7 @@ class Recorder(TorchFunctionMode):
         self.place: tuple[str, int, str] | None = None
         self.sizes: list[tuple[int, ...]] = []
         self.measured = False
+        self.pure = False
         self.shared: set[int] = set()
         self._nodes: dict[int, fx.Node] = {}
         self._kept: list[Any] = []
@@ -173,7 +175,7 @@ class Recorder(TorchFunctionMode):
             if name in _SIZES:
                 self._measure(args)
             return func(*args, **kwargs)
-        if any(map(self.adoptable, args)) or any(map(self.adoptable, kwargs.values())):
+        if not self.pure and (any(map(self.adoptable, args)) or any(map(self.adoptable, kwargs.values()))):
             args, kwargs = self.bridge.arguments(args, kwargs)
             if func in (torch.as_tensor, torch.asarray, torch.tensor) and self.has(args[:1]):
                 with self:
@@ -234,7 +236,7 @@ class Recorder(TorchFunctionMode):
         if _sizes_depend_on_values(name, args):
             self._note_sizes(result)
             node.meta["loose"] = True
-        elif any(n.meta.get("loose") for n in node.all_input_nodes):
+        elif self.sizes and any(n.meta.get("loose") for n in node.all_input_nodes):
             node.meta["loose"] = not isinstance(result, torch.Tensor) or result.ndim > 0
         if writes is not None:
             node.meta["writes"] = True

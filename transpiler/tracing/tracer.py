@@ -6,6 +6,7 @@ torch side, under the recorder. What comes out is wrapped again: NumPy's value a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -13,9 +14,9 @@ import numpy
 import torch
 
 from ..rules._arrays import as_tensor, cast
-from ..rules._dtypes import to_numpy, to_torch
+from ..rules._dtypes import resolve, to_numpy, to_torch
 from ..rules._table import Refused, Rule
-from ..rules._ufunc import Ufunc
+from ..rules._ufunc import Ufunc, in_dtype
 from .arguments import Arguments
 from .array import TracedNpArray
 from .calls import Call, bound, setitem, take_out
@@ -30,6 +31,20 @@ _INPLACE = frozenset((
     "sort", "partition", "fill", "put", "resize", "itemset", "setfield", "byteswap", "setflags",
 ))  # fmt: skip
 _OTHERWISE = "write it with other NumPy functions, or split the node around it"
+
+
+@functools.cache
+def _plan(ufunc: Ufunc, kinds: tuple[Any, ...]) -> tuple[torch.dtype, ...] | None:
+    """The float dtype of NumPy's loop where the operands are in it already and the result is too; None where there is more to do."""
+    dtypes = {k for k in kinds if k is not float and k is not int}
+    if len(dtypes) != 1 or ufunc.nout != 1 or not dtypes <= {numpy.dtype("float32"), numpy.dtype("float64")}:
+        return None
+    if any(k in (float, int) and i not in ufunc.numbers for i, k in enumerate(kinds)):
+        return None
+    (dtype,) = (to_torch(d) for d in dtypes)
+    loop = resolve(ufunc.numpy, tuple(dtype if k not in (float, int) else k for k in kinds))
+    wanted = torch.bool if ufunc.compares else dtype
+    return loop if set(loop[:-1]) == {dtype} and loop[-1] == wanted else None
 
 
 class Tracer(Arguments):
@@ -77,6 +92,10 @@ class Tracer(Arguments):
             if out is not None and all(o is None for o in out):
                 out = None
             self._mark(known.name if method == "__call__" else f"{known.name}.{method}")
+            if method == "__call__" and out is None and not kwargs:
+                done = self._elementwise(known, function, inputs)
+                if done is not NotImplemented:
+                    return done
             if method == "at":
                 real = Call(function.at, inputs, kwargs, {})
                 return self._run(known, real, inputs[0], lambda a, k: self._ufunc_of(known).at_value(*a, **k))
@@ -84,6 +103,39 @@ class Tracer(Arguments):
             self._check_weak(inputs)
             real = Call(getattr(function, method), inputs, kwargs, {} if out is None else {"out": out if method == "__call__" else out[0]})
             return self._run(known, real, out, lambda a, k: self._ufunc_rule(known, method, a, k, out))
+
+    def _elementwise(self, known: Known, function: numpy.ufunc, inputs: Any) -> Any:
+        """The common case, quickly: traced arrays and Python numbers whose loop needs no cast. NotImplemented for all others.
+
+        Nothing is asked of the tensors here: under the recorder each question costs as much as a small operation."""
+        if self.diagnose or known.rule is None or type(known.rule.call) is not Ufunc:
+            return NotImplemented
+        kinds: list[Any] = []
+        values: list[Any] = []
+        for x in inputs:
+            kind = type(x)
+            if kind is TracedNpArray and not self.is_constant(x):
+                self.check_own(x)
+                kinds.append(x._value.dtype)
+                values.append(x._value)
+            elif kind is float or kind is int:
+                kinds.append(kind)
+                values.append(x)
+            else:
+                return NotImplemented
+        loop = _plan(known.rule.call, tuple(kinds))
+        if loop is None:
+            return NotImplemented
+        result = self.numpy(lambda: function(*values), True)
+        ready = [in_dtype(x, d) if k is float or k is int else self.tensor(x) for x, k, d in zip(inputs, kinds, loop, strict=False)]
+        self.recorder.current, self.recorder.pure = known.name, True
+        try:
+            tensor = known.rule.call.body(*ready)
+        except Refused as refused:
+            self.fail(refused.name, f"{known.name}: {refused.message}", refused.hint)
+        finally:
+            self.recorder.current, self.recorder.pure = "", False
+        return self.array(result, tensor) if isinstance(result, numpy.ndarray) else self._wrap(result, tensor, known)
 
     def method(self, array: Any, name: str, args: Any, kwargs: Any) -> Any:
         """A method of an array or scalar."""
