@@ -186,7 +186,8 @@ def _select(base: torch.Tensor, picks: Picks) -> torch.Tensor:
         result = _torch_getitem(base, key)
     except RuntimeError as error:
         raise IndexError(str(error)) from None
-    if result.numel() == 0 and base.device.type != "meta":
+    masks_alone = all(map(is_mask, picks.indices.values()))  # the size of what a mask picks is not asked: it depends on values
+    if not masks_alone and result.numel() == 0 and base.device.type != "meta":
         _demand_bounds(base, picks)
     torch_puts = dims[0] if dims == list(range(dims[0], dims[0] + len(dims))) else 0
     if picks.scalar:

@@ -28,7 +28,7 @@ def shrink(program: Program, fails: Fails, seconds: float = 20.0) -> Program:
             if time.perf_counter() > deadline:
                 break
             try:
-                if fails(candidate):
+                if candidate is not program and fails(candidate):
                     program, smaller = candidate, True
                     break
             except Exception:
@@ -48,7 +48,10 @@ def _smaller(program: Program) -> Iterator[Program]:
 
 
 def _with(program: Program, node: ast.FunctionDef) -> Program:
-    text = ast.unparse(node)
+    try:
+        text = ast.unparse(node)
+    except ValueError:  # an expression where only text may stand
+        return program
     return Program(f"{header_for(text)}\n\n\n{text}\n", program.sample, program.other)
 
 
