@@ -165,6 +165,8 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
         raise ValueError("assignment destination is read-only")
     if getattr(target, "_np2fx_lone_copy", False):
         raise Refused("writing through a view that torch can only give as a copy", "write into the array itself", "aliasing")
+    if any(stride == 0 and n > 1 for stride, n in zip(target.stride(), target.shape, strict=True)):
+        raise Refused("writing into a broadcast array, whose elements share their memory", "write into a copy", "aliasing")
     value = as_tensor(value)
     if not can_cast(value.dtype, target.dtype, casting):
         raise TypeError(f"Cannot cast output from {to_numpy(value.dtype)!r} to {to_numpy(target.dtype)!r} with casting rule {casting!r}")

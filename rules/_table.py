@@ -142,6 +142,10 @@ def refuse(*names: str, reason: str, hint: str, finding: str = "unmapped-functio
         REFUSALS[name] = Refusal(names, reason, hint, finding)
 
 
+_CAST_ANYHOW = frozenset(("take", "compress", "choose", "max", "min", "amax", "amin"))
+"""Functions that put their result into an `out=` of any dtype."""
+
+
 def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any]:
     """NumPy's `out=`: the result is cast (same_kind) into the given tensor, which is then what the call returns.
 
@@ -161,9 +165,10 @@ def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any
             return body(*args, **kwargs)
         from ._arrays import store
 
+        casting = "unsafe" if body.__name__ in _CAST_ANYHOW else "same_kind"
         if not is_reduction:
-            return store(out, body(*args, **kwargs))
-        return store(_out_of_reduction(out, result := body(*args, **_in_dtype_of(out, parameters, args, kwargs))), result)
+            return store(out, body(*args, **kwargs), casting)
+        return store(_out_of_reduction(out, result := body(*args, **_in_dtype_of(out, parameters, args, kwargs))), result, casting)
 
     return call
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .converting import convert as convert
     from .own_rules import use_rules as use_rules
     from .pipeline.node import node as node
+    from .pipeline.random_inputs import random_inputs as random_inputs
     from .source.check import check_source as check_source
     from .source.findings import ConversionError as ConversionError
     from .source.findings import Finding as Finding
@@ -27,7 +28,7 @@ _HOME = {
     "convert": ".converting", "trace": ".tracing", "TraceError": ".tracing", "TracedNpArray": ".tracing", "TracedTensor": ".tracing",
     "verify": ".verifying", "Report": ".verifying", "check_source": ".source.check", "rewrite_source": ".source.rewrite",
     "ConversionError": ".source.findings", "Finding": ".source.findings", "node": ".pipeline.node", "annotate": ".pipeline.annotate",
-    "use_rules": ".own_rules",
+    "use_rules": ".own_rules", "random_inputs": ".pipeline.random_inputs",
 }  # fmt: skip
 _RUNTIME = ("torch", "numpy")
 

@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 import numpy as _numpy
 import torch
 
+from .passage import Passage, collect, keep, release
 from .pipeline.spec import TensorSpec, parse
-from .rules._arrays import as_tensor, is_scalar, mirrored_views, zero_d_array
+from .rules._arrays import mirrored_views
 from .rules._dtypes import to_torch
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +26,7 @@ _inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", d
 
 
 def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[str, ...] = (), numbers: tuple[str, ...] = (),
-             takes: dict[str, str] | None = None, mirrored: bool = False, rules: tuple[str, ...] = ()) -> Callable[[F], F]:  # fmt: skip
+             takes: dict[str, str] | None = None, mirrored: bool = False, rules: tuple[str, ...] = (), keeps: tuple[str, ...] = ()) -> Callable[[F], F]:  # fmt: skip
     """Decorates a rewritten function. What its rewriting took for granted is checked when it is called: TypeError where it does not hold.
 
     numpy     arrays become tensors on the way in and arrays again on the way out
@@ -34,6 +35,7 @@ def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[s
     numbers   parameters taken for Python numbers
     takes     parameters whose dtype and rank the rewriting knows, as specs ("float32[_, _]"); those that `@np2fx.node` declares are added
     rules     modules with rules of the project's own that the rewritten text rests on
+    keeps     attributes of arguments that the function sets ("self.last"): what it leaves there are arrays when it returns
     mirrored  writes through flipped copies and what they are flipped from are kept in step, as NumPy's views are"""
     expected = {n: parse(t) for n, t in (takes or {}).items()}
 
@@ -47,19 +49,25 @@ def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[s
 
                 use_rules(*rules)
             outside = not _inside.get()
-            to_numpy = numpy and outside and not _holds_tensor((args, kwargs))
-            if outside:
-                args, kwargs = _to_tensors(args), _to_tensors(kwargs)
-            declared = {n: s for n, s in getattr(call, "__np2fx_spec__", {}).items() if isinstance(s, TensorSpec)}
-            if floating or arrays or numbers or expected or declared:
-                _Check(function, signature.bind(*args, **kwargs).arguments).all(floating, arrays, numbers, {**declared, **expected})
+            passage = Passage(arrays=numpy and outside and not _holds_tensor((args, kwargs)))
             token = _inside.set(True)
+            collecting = collect() if passage.arrays else None
             try:
+                if outside:
+                    args, kwargs = passage.inward(args), {k: passage.inward(v) for k, v in kwargs.items()}
+                declared = {n: s for n, s in getattr(call, "__np2fx_spec__", {}).items() if isinstance(s, TensorSpec)}
+                if floating or arrays or numbers or expected or declared or keeps:
+                    arguments = signature.bind(*args, **kwargs).arguments
+                    _Check(function, arguments).all(floating, arrays, numbers, {**declared, **expected})
+                    keep(arguments, keeps)
                 with mirrored_views() if mirrored else contextlib.nullcontext():
                     found = function(*args, **kwargs)
             finally:
+                if collecting is not None:
+                    release(passage, collecting)
+                passage.settle()
                 _inside.reset(token)
-            return _to_arrays(found) if to_numpy else found
+            return passage.outward(found) if passage.arrays else found
 
         call.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
@@ -115,40 +123,3 @@ def _holds_tensor(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_holds_tensor, value.values()))
     return isinstance(value, (list, tuple)) and any(map(_holds_tensor, value))
-
-
-def _map(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_map(v, leaf) for v in value))
-    if type(value) in (list, tuple):
-        return type(value)(_map(v, leaf) for v in value)
-    if type(value) is dict:
-        return {k: _map(v, leaf) for k, v in value.items()}
-    return leaf(value)
-
-
-def _to_tensors(value: Any) -> Any:
-    return _map(value, _to_tensor)
-
-
-def _to_tensor(value: Any) -> Any:
-    """An array as a tensor on its memory, so that what is written into it is written; a copy where torch cannot share."""
-    if isinstance(value, torch.Tensor):
-        return zero_d_array(value)
-    if isinstance(value, _numpy.ndarray) and value.dtype.kind in "biufc":
-        if value.flags.writeable and value.dtype.isnative and all(s >= 0 for s in value.strides):
-            return zero_d_array(torch.from_numpy(value).to(torch.get_default_device()))
-        return zero_d_array(as_tensor(value))
-    return as_tensor(value) if isinstance(value, _numpy.generic) and value.dtype.kind in "biufc" else value
-
-
-def _to_arrays(value: Any) -> Any:
-    return _map(value, _to_array)
-
-
-def _to_array(value: Any) -> Any:
-    """A tensor as NumPy would hold it: a scalar where it is one."""
-    if not isinstance(value, torch.Tensor):
-        return value
-    held = value.detach().resolve_conj().resolve_neg().cpu().numpy()
-    return held[()] if is_scalar(value) else held

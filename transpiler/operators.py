@@ -101,7 +101,7 @@ def update(a: Any, ufunc: str, b: Any) -> Any:
             raise ValueError(f"non-broadcastable output operand with shape {tuple(a.shape)} doesn't match the broadcast shape {tuple(value.shape)}")
         return store(a, value)
     if isinstance(a, numpy.ndarray):
-        raise Refused("a NumPy array that is no tensor is written into", "make it in the node, or pass it in", "side-effect")
+        return _state(a, lambda: getattr(numpy, ufunc)(a, python(b), out=a))
     if isinstance(a, list):
         return operator.iadd(a, b) if ufunc == "add" else operator.imul(a, b)
     return getattr(sys.modules[__name__], ufunc)(a, b)
@@ -143,9 +143,24 @@ def setitem(a: Any, index: Any, value: Any) -> None:
             raise TypeError(f"'numpy.{to_numpy(a.dtype)}' object does not support item assignment")
         rules.lookup("numpy.ndarray.__setitem__").call(a, index, value)
     elif isinstance(a, numpy.ndarray):
-        raise Refused("a NumPy array that is no tensor is written into", "make it in the node, or pass it in", "side-effect")
+        _state(a, lambda: operator.setitem(a, _numpy_index(index), python(value)))
     else:
         a[index] = value
+
+
+def _numpy_index(index: Any) -> Any:
+    """An index as NumPy takes it (`python` would leave its slices as they are)."""
+    if isinstance(index, tuple):
+        return tuple(map(_numpy_index, index))
+    if isinstance(index, slice):
+        return slice(*(python(part) for part in (index.start, index.stop, index.step)))
+    return python(index)
+
+
+def _state(a: numpy.ndarray[Any, Any], write: Callable[[], Any]) -> Any:
+    """A write into an array that an object of the program's holds (`self.buffer[i] = x`): into its own memory, by NumPy itself."""
+    write()
+    return a
 
 
 def update_item(a: Any, index: Any, ufunc: str, value: Any) -> None:
@@ -329,13 +344,38 @@ def _extreme(function: Callable[..., Any], comparison: str, *values: Any, **kwar
     return best
 
 
-def _float(value: Any = 0.0) -> Any:
-    return float(value)
+def get_attribute(a: Any, name: str, *default: Any) -> Any:
+    """`getattr(a, name)`: an array's methods and attributes where `a` is an array."""
+    if not isinstance(a, (torch.Tensor, numpy.ndarray, numpy.generic)):
+        return getattr(a, name, *default)
+    if not hasattr(_stand_in(a), name):
+        if default:
+            return default[0]
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+    return method(a, name) if callable(getattr(numpy.ndarray, name)) else attribute(a, name)
+
+
+def has_attribute(a: Any, name: str) -> bool:
+    """`hasattr(a, name)`, of an array what NumPy's has: no `.cpu`, no `.numpy`."""
+    return hasattr(_stand_in(a), name)
+
+
+def _stand_in(a: Any) -> Any:
+    """A small array or scalar of a tensor's dtype, to ask NumPy what it would say."""
+    if not isinstance(a, torch.Tensor):
+        return a
+    made = numpy.zeros((), to_numpy(a.dtype))
+    return made[()] if is_scalar(a) else made
+
+
+def type_of(*args: Any) -> Any:
+    """`type(a)`: ndarray, or the type of a NumPy scalar."""
+    return type(_stand_in(args[0])) if len(args) == 1 else type(*args)
 
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
-    builtins.isinstance: is_instance, builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
+    builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of, builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
 }  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
@@ -354,6 +394,13 @@ lift_function: Callable[[types.FunctionType], Callable[..., Any]] | None = None
 def call(function: Any, *args: Any, **kwargs: Any) -> Any:
     """`function(*args)`, where `function` is whatever the program holds at that place."""
     return callable_for(function, (*args, *kwargs.values()))(*args, **kwargs)
+
+
+def function(value: Any) -> Any:
+    """A function (or a list of them) that is handed on to be called with tensors; other values are themselves."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(function, value))
+    return callable_for(value, (torch.empty(0),)) if callable(value) else value
 
 
 def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--diff", action="store_true", help="print what would change; exit 1 if anything would")
     parser.add_argument("--check", action="store_true", help="only say which files would change; exit 1 if any would")
     parser.add_argument("--exact", action="store_true", help="call the rule where a plain torch call would rest on an assumption")
+    parser.add_argument("--random-as-input", action="store_true", help="random numbers drawn in a node become a parameter of it")
     parser.add_argument("--boundary", choices=("numpy", "tensor"), default="numpy", help="what rewritten functions take and return")
 
 
@@ -57,7 +58,8 @@ def _file(path: str, config: Config, args: argparse.Namespace) -> tuple[bool, li
         source = files.decode(data, name)
     except files.EncodingError as error:
         return False, [make_finding("encoding-error", path=name, line=error.line, column=min(error.line, 1), message=str(error))]
-    text, findings = rewrite_source(source.text, name, config, all_functions=args.all_functions, exact=args.exact, boundary=args.boundary)
+    text, findings = rewrite_source(source.text, name, config, all_functions=args.all_functions, exact=args.exact, boundary=args.boundary,
+                                    random_as_input=args.random_as_input)  # fmt: skip
     changed = text != source.text
     findings = [f for f in findings if config.wants(f)]
     if args.diff:

@@ -11,12 +11,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy
 import torch
 
 from .. import operators as ops
 from .. import own_rules
-from ..rules._arrays import as_tensor, mirrored_views, zero_d_array
+from ..passage import Passage, keep
+from ..rules._arrays import mirrored_views
 from ..rules._table import Refused
 from ..source.facts import TORCH, UNKNOWN, Fact
 from ..source.findings import ConversionError, Finding, make_finding
@@ -60,6 +60,7 @@ class Converted:
         self.findings: list[Finding] = []
         self._variants: dict[Any, tuple[types.FunctionType, bool, str]] = {}
         self._self: tuple[Any, ...] = ()
+        self._keeps: set[str] = set()
 
     def bound(self, instance: Any) -> Converted:
         """The twin of a bound method."""
@@ -74,19 +75,25 @@ class Converted:
             raise ConversionError(findings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        args, kwargs = _entering((*self._self, *args)), _entering(kwargs)
+        passage = Passage(arrays=False)
         try:
+            args, kwargs = passage.inward((*self._self, *args)), {k: passage.inward(v) for k, v in kwargs.items()}
             twin, mirrored, _ = self._variant(args, kwargs)
+            if self._keeps:
+                keep(inspect.signature(self.function).bind(*args, **kwargs).arguments, tuple(sorted(self._keeps)))
             if not mirrored:
                 return twin(*args, **kwargs)
             with mirrored_views():
                 return twin(*args, **kwargs)
         except Refused as refused:
             raise ConversionError([self._place(refused)]) from refused
+        finally:
+            passage.settle()
 
     def source_for(self, *args: Any, **kwargs: Any) -> str:
         """The rewritten source for a call with these samples (arrays or tensors)."""
-        return self._variant(_entering((*self._self, *args)), _entering(kwargs))[2]
+        passage = Passage(arrays=False)
+        return self._variant(passage.inward((*self._self, *args)), {k: passage.inward(v) for k, v in kwargs.items()})[2]
 
     @property
     def source(self) -> str:
@@ -121,6 +128,7 @@ class Converted:
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
         rewriter.hands_out = self._is_helper
         edits = rewriter.rewrite(node, known)
+        self._keeps |= rewriter.keeps
         text = splice(source, *_extent(source, node), [e for e in edits])
         return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported
 
@@ -215,23 +223,6 @@ def _npx() -> Any:
     import importlib
 
     return importlib.import_module("np2fx.numpy")
-
-
-def _entering(value: Any) -> Any:
-    """Arguments as rewritten code takes them: arrays and NumPy scalars as tensors, 0-d tensors as 0-d arrays."""
-    if isinstance(value, torch.Tensor):
-        return zero_d_array(value)
-    if isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
-        return zero_d_array(as_tensor(value))
-    if isinstance(value, numpy.generic) and value.dtype.kind in "biufc":
-        return as_tensor(value)
-    if type(value) in (list, tuple):
-        return type(value)(map(_entering, value))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_entering, value))
-    if type(value) is dict:
-        return {k: _entering(v) for k, v in value.items()}
-    return value
 
 
 def _lifted_values(values: Any) -> Any:

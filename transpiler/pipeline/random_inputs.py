@@ -1,9 +1,9 @@
 """`np2fx.random_inputs`: what `np2fx rewrite --random-as-input` puts above a function whose random numbers became parameters.
 
     def jitter_random(x):
-        return {"random_1": np.random.standard_normal(x.shape)}
+        return np.random.standard_normal(x.shape)
 
-    @np2fx.random_inputs(jitter_random)
+    @np2fx.random_inputs(jitter_random, "random_1")
     @np2fx.node
     def jitter(x, *, random_1=None):
         return x + (0 + 0.1 * random_1)
@@ -21,10 +21,10 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def random_inputs(draw: Callable[..., dict[str, Any]]) -> Callable[[F], F]:
-    """Fill the parameters that hold random numbers where the caller gives none.
+def random_inputs(draw: Callable[..., Any], *names: str) -> Callable[[F], F]:
+    """Fill the parameters `names`, which hold random numbers, where the caller gives none.
 
-    draw  takes those of the function's parameters that it names, and returns the numbers by parameter"""
+    draw  takes those of the function's parameters that it names, and returns the numbers of all `names`: a tuple where there are several"""
     wanted = tuple(inspect.signature(draw).parameters)
 
     def decorate(function: F) -> F:
@@ -33,12 +33,11 @@ def random_inputs(draw: Callable[..., dict[str, Any]]) -> Callable[[F], F]:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             bound = signature.bind(*args, **kwargs)
-            given = {n: v for n, v in bound.arguments.items() if v is not None}
             bound.apply_defaults()
-            missing = [n for n, v in bound.arguments.items() if v is None and n.startswith("random_")]
-            if missing:
-                drawn = draw(**{n: bound.arguments[n] for n in wanted})
-                kwargs |= {n: v for n, v in drawn.items() if n not in given}
+            if any(bound.arguments[n] is None for n in names):
+                found = draw(**{n: bound.arguments[n] for n in wanted})
+                drawn = dict(zip(names, found if len(names) > 1 else (found,), strict=True))
+                kwargs |= {n: v for n, v in drawn.items() if bound.arguments[n] is None}
             return function(*args, **kwargs)
 
         call.__np2fx_original__ = function  # type: ignore[attr-defined]

@@ -153,7 +153,7 @@ class _Follower:
         return e
 
     def _is_torch(self, e: ast.expr) -> bool:
-        return isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and ast.unparse(e.func).startswith("torch.")
+        return isinstance(e, ast.Call) and _is_torch_name(e.func)
 
     def render(self, e: ast.expr) -> str:
         if isinstance(e, ast.Name):
@@ -169,7 +169,7 @@ class _Follower:
             return value.text
         if isinstance(e, ast.Constant):
             return ast.unparse(e)
-        if isinstance(e, ast.Attribute) and ast.unparse(e).startswith("torch."):
+        if _is_torch_name(e):
             return ast.unparse(e)
         if isinstance(e, ast.UnaryOp) and isinstance(e.operand, ast.Constant):
             return ast.unparse(e)
@@ -452,6 +452,14 @@ class _Follower:
 def _simple(text: str) -> bool:
     """A name, a literal or a dotted chain: may be written twice."""
     return text.replace(".", "").replace("_", "").lstrip("-").isalnum()
+
+
+def _is_torch_name(e: ast.expr) -> bool:
+    """`torch.sum`, `torch.linalg.norm`, `torch.float32`: torch's own, reached by names alone."""
+    is_attribute = isinstance(e, ast.Attribute)
+    while isinstance(e, ast.Attribute):
+        e = e.value
+    return is_attribute and isinstance(e, ast.Name) and e.id == "torch"
 
 
 def _dtype_of(fact: Fact) -> str | None:

@@ -65,7 +65,8 @@ def shape_like(e: ast.expr, arrays: set[str], shapes: set[str]) -> bool:
         return (e.attr in ("shape", "ndim", "size") and path(e.value) in arrays) or path(e).split(".")[0] == "self"
     if isinstance(e, ast.Subscript):
         bounds = [e.slice.lower, e.slice.upper, e.slice.step] if isinstance(e.slice, ast.Slice) else [e.slice]
-        return again(e.value) and all(b is None or literal(b) for b in bounds)
+        values = isinstance(e.value, ast.Name) and e.value.id in arrays  # an element of an array is a value
+        return not values and again(e.value) and all(b is None or literal(b) for b in bounds)
     if isinstance(e, ast.BinOp):
         return again(e.left) and again(e.right)
     if isinstance(e, ast.UnaryOp):

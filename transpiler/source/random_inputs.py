@@ -16,12 +16,15 @@ from dataclasses import dataclass, field
 from . import random_calls as calls
 from .config import Config
 from .findings import Finding, make_finding
-from .imports import free_names
 from .names import Names
 from .nodes import Function, Node, find_nodes
 from .text import Source, splice
 
 _DECORATOR = "np2fx.random_inputs"
+
+
+_PLAIN = (ast.Name, ast.Constant, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
+_KEEPS = ("numpy.asarray", "numpy.array", "numpy.atleast_1d", "numpy.atleast_2d", "numpy.ascontiguousarray", "numpy.copy")
 
 
 class _No(Exception):
@@ -51,7 +54,7 @@ def lift_random(text: str, path: str = "<string>", config: Config | None = None,
     A node is lifted whole or left; then a finding says which call cannot be lifted and why."""
     tree = ast.parse(text)
     source, names = Source(text), Names(tree)
-    nodes = [n for n in find_nodes(tree, names, config, path, all_functions) if n.function is not None and n.how not in ("helper", "region")]
+    nodes = [n for n in find_nodes(tree, names, config, path, all_functions) if n.function and n.how not in ("helper", "region")]
     drawers = drawing_functions(tree, names)
     lifted = Lifted(text)
     edits: list[tuple[int, int, str]] = []
@@ -75,6 +78,20 @@ def lift_random(text: str, path: str = "<string>", config: Config | None = None,
         ast.parse(lifted.text)
     lifted.lines = _lines(source, edits)
     return lifted
+
+
+def not_rewritten(text: str, findings: list[Finding]) -> set[str]:
+    """Of the functions with random inputs in `text`, those in which a finding is an error: they are to stay as they were."""
+    tree = ast.parse(text)
+    names = Names(tree)
+    wrong = {f.line for f in findings if f.severity == "error"}
+    found: set[str] = set()
+    for node in find_nodes(tree, names, None, all_functions=True):
+        f = node.function
+        if f is not None and any(str(names.qualified(getattr(d, "func", d))).endswith(".random_inputs") for d in f.decorator_list):
+            first, _, last = node.span
+            found |= {node.name} if wrong & set(range(first, last + 1)) else set()
+    return found
 
 
 def drawing_functions(tree: ast.Module, names: Names) -> set[str]:
@@ -125,6 +142,15 @@ def _lines(source: Source, edits: list[tuple[int, int, str]]) -> list[int]:
     return found
 
 
+def _numbers(args: ast.arguments) -> set[str]:
+    """The parameters that are annotated or defaulted as Python numbers."""
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+    found = {a.arg for a, d in pairs if isinstance(d, ast.Constant) and type(d.value) in (int, float)}
+    return found | {a.arg for a in (*positional, *args.kwonlyargs) if calls.path(a.annotation or ast.Constant(0)) in ("int", "float")}
+
+
 class _Lifter:
     """Lifts the draws of one function."""
 
@@ -133,6 +159,7 @@ class _Lifter:
         args = function.args
         every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
         self.parameters = {a.arg for a in every}
+        self.numbers = _numbers(args)
         self.annotated = {a.arg for a in every if a.annotation is not None and self._is_generator(a.annotation)}
         self.local_generators = {t.id for s in function.body if isinstance(s, ast.Assign) and self._makes_generator(s.value)
                                  for t in s.targets if isinstance(t, ast.Name)}  # fmt: skip
@@ -148,7 +175,9 @@ class _Lifter:
         self._check_callers(draws[0])
         taken = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)} | self.parameters
         made: list[tuple[int, int, str]] = []
-        entries, checks, parameters = [], [], []
+        entries: dict[str, str] = {}
+        checks: list[str] = []
+        parameters: list[str] = []
         number = 0
         for call in draws:
             self._check_place(call)
@@ -157,10 +186,12 @@ class _Lifter:
                 number += 1
             name = f"random_{number}"
             drawn, use, check, dtype = self._lifted(call, name)
-            entries.append(f'"{name}": {drawn}')
+            entries[name] = drawn
             checks += [check] if check else []
-            parameters.append(f"{name}{self._annotation(dtype)}=None" if not self._annotation(dtype) else f"{name}{self._annotation(dtype)} = None")
-            made.append((*self.source.span(call), use if isinstance(self._parent(call), (ast.Assign, ast.Return)) or use == name else f"({use})"))
+            annotation = self._annotation(dtype)
+            parameters.append(f"{name}{annotation} = None" if annotation else f"{name}=None")
+            alone = use == name or isinstance(self._parent(call), (ast.Assign, ast.Return))
+            made.append((*self.source.span(call), use if alone else f"({use})"))
         self._check_generators(draws)
         made += [self._without(s) for s in self.needed if self._makes_generator(getattr(s, "value", None))]
         return [*made, self._signature(parameters), self._above(entries, checks)]
@@ -177,7 +208,7 @@ class _Lifter:
                 if n not in [getattr(s, "value", None) for s in self.function.body if isinstance(s, ast.Assign)]:
                     if n in [*self.function.args.defaults, *self.function.args.kw_defaults]:
                         continue
-                    raise _No(n, "a generator is made where its numbers are drawn", "bind it to a name first: rng = np.random.default_rng(seed)")
+                    raise _No(n, "a generator is made in the middle of the node", "give it a name first: rng = np.random.default_rng(0)")
                 continue
             if name.startswith("numpy.random."):
                 method = name.removeprefix("numpy.random.")
@@ -208,7 +239,8 @@ class _Lifter:
         return isinstance(value, ast.Call) and str(self.names.qualified(value.func)) in calls.GENERATORS
 
     def _is_generator(self, annotation: ast.expr) -> bool:
-        return any(str(self.names.qualified(n)) in calls.GENERATORS for n in ast.walk(annotation) if isinstance(n, (ast.Name, ast.Attribute)))
+        inner = [n for n in ast.walk(annotation) if isinstance(n, (ast.Name, ast.Attribute))]
+        return any(str(self.names.qualified(n)) in calls.GENERATORS for n in inner)
 
     def _only_drawn_from(self, parameter: str) -> bool:
         """Every use of a parameter is a method that draws: it is a generator."""
@@ -226,6 +258,8 @@ class _Lifter:
                 where = "in a loop" if any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(s)) else "in a branch or a block"
                 raise _No(call, f"random numbers drawn {where} cannot be an input: how many there are is not known",
                           "draw them at the top of the function, all at once, and take from them")  # fmt: skip
+            if inside and not any(n is call for n in ast.walk(s.value or s)):  # type: ignore[union-attr]
+                raise _No(call, "random numbers drawn for a place to write to", "give the place a name first")
             if inside:
                 break
             if any(isinstance(n, ast.Return) for n in ast.walk(s)):
@@ -245,7 +279,8 @@ class _Lifter:
             for n in ast.walk(pending.pop()):
                 callee = self.names.definition(n.func) if isinstance(n, ast.Call) else None
                 if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)) and callee not in seen:
-                    if any(str(self.names.qualified(c.func)).startswith("numpy.random.") for c in ast.walk(callee) if isinstance(c, ast.Call)):
+                    inner = [c.func for c in ast.walk(callee) if isinstance(c, ast.Call)]
+                    if any(str(self.names.qualified(f)).startswith("numpy.random.") for f in inner):
                         raise _No(n, f"`{callee.name}`, which is called here, draws random numbers", "draw them here, and pass them to it")
                     seen.add(callee)
                     pending.append(callee)
@@ -254,7 +289,8 @@ class _Lifter:
         for other in self.nodes:
             for n in ast.walk(other.function) if other.function is not None else ():
                 if isinstance(n, ast.Call) and self.names.definition(n.func) is self.function:
-                    raise _No(call, f"`{other.name}`, another node, calls `{self.node.name}`, which draws random numbers", "draw them in the caller, and pass them in")
+                    raise _No(call, f"`{other.name}`, another node, calls `{self.node.name}`, which draws random numbers",
+                              "draw them in the caller, and pass them in")  # fmt: skip
 
     def _check_generators(self, draws: list[ast.Call]) -> None:
         """A generator made here is used for the lifted draws alone."""
@@ -282,18 +318,22 @@ class _Lifter:
         size = given.get("x" if method == "permutation" else "size")
         if size is None or (isinstance(size, ast.Constant) and size.value is None):
             raise self._scalar(call)
-        self._need_sizes(call, [size], before)
+        self._need_sizes(call, [size], before, method == "permutation")
         dtype = "float64" if "dtype" not in given and method not in calls.INTEGERS else None
         rest = {k: v for k, v in given.items() if v is not size}
-        if method not in calls.SCALED or all(map(calls.literal, rest.values())) and not rest:
-            if not all(calls.literal(v) or self._is_dtype(v) or self._sizes(v, before) for v in rest.values()):
-                raise _No(call, f"the arguments of `{self.source.of(call.func)}` are computed in the node", "draw a standard sample, and compute from it")
+        if method not in calls.SCALED or not rest:
+            if not all(calls.literal(v) or self._is_dtype(v) or self._sizes(v, before, True) for v in rest.values()):
+                raise _No(call, f"the arguments of `{self.source.of(call.func)}` are computed in the node",
+                          "draw a standard sample, and compute from it")  # fmt: skip
             for v in rest.values():
                 self._need(v, before)
             return self.source.of(call), name, "", dtype
         return (*self._scaled(call, method, given, size, name, before), dtype)
 
-    def _scaled(self, call: ast.Call, method: str, given: dict[str, ast.expr], size: ast.expr, name: str, before: list[ast.stmt]) -> tuple[str, str, str]:
+    def _scaled(
+        self, call: ast.Call, method: str, given: dict[str, ast.expr], size: ast.expr, name: str, before: list[ast.stmt]
+    ) -> tuple[str, str, str]:
+        """A shifted and scaled sample: the standard one is drawn, and the function shifts and scales it."""
         first, second, standard, defaults = calls.SCALED[method]
         if not isinstance(call.func, ast.Attribute):
             raise _No(call, f"`{method}` was imported by itself", f"call it as np.random.{method}")
@@ -326,7 +366,8 @@ class _Lifter:
 
     def _check_literals(self, call: ast.Call, method: str, a: ast.expr | None, b: ast.expr | None) -> None:
         values = [None if e is None else ast.literal_eval(e) for e in (a, b)]
-        if any(v is not None and type(v) not in (int, float) for v in values) or (method == "normal" and str(values[1] or 1).startswith("-")):
+        negative = method == "normal" and str(values[1]).startswith("-")
+        if negative or any(v is not None and type(v) not in (int, float) for v in values):
             raise _No(call, "NumPy raises an error for these arguments", "give numbers, the scale not negative")
 
     def _text(self, e: ast.expr | None, default: int) -> str:
@@ -359,7 +400,7 @@ class _Lifter:
             if isinstance(s, ast.Assign) and len(s.targets) == 1 and calls.shape_like(s.value, arrays, shapes):
                 shapes |= stored
                 arrays -= stored
-            elif isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name) and self._keeps_array(s.value, arrays):
+            elif isinstance(s, ast.Assign) and len(s.targets) == 1 and self._keeps_array(s.value, arrays):
                 arrays |= stored
                 shapes -= stored
             else:
@@ -370,15 +411,19 @@ class _Lifter:
     def _keeps_array(self, value: ast.expr, arrays: set[str]) -> bool:
         """`np.asarray(x)` and its kin: an array whose shape is known before the function runs."""
         name = str(self.names.qualified(value.func)) if isinstance(value, ast.Call) else ""
-        return name in ("numpy.asarray", "numpy.array", "numpy.atleast_1d", "numpy.atleast_2d", "numpy.ascontiguousarray") and calls.path(value.args[0]) in arrays  # type: ignore[attr-defined]
+        args = value.args if isinstance(value, ast.Call) else []
+        return name in _KEEPS and len(args) == 1 and calls.path(args[0]) in arrays
 
-    def _sizes(self, e: ast.expr, before: list[ast.stmt]) -> bool:
-        return calls.shape_like(e, *self._known_names(before))
+    def _sizes(self, e: ast.expr, before: list[ast.stmt], strict: bool = False) -> bool:
+        """`strict` takes parameters for arrays unless they say that they are numbers: what is drawn from an array hangs on its values."""
+        arrays, shapes = self._known_names(before)
+        return calls.shape_like(e, arrays, shapes - (self.parameters - self.numbers) if strict else shapes)
 
-    def _need_sizes(self, call: ast.Call, sizes: list[ast.expr], before: list[ast.stmt]) -> None:
+    def _need_sizes(self, call: ast.Call, sizes: list[ast.expr], before: list[ast.stmt], strict: bool = False) -> None:
         for size in sizes:
-            if not self._sizes(size, before):
-                raise _No(call, f"the size `{self.source.of(size)}` cannot be told from the arguments' shapes", "take it from the shape of an argument")
+            if not self._sizes(size, before, strict):
+                raise _No(call, f"the size `{self.source.of(size)}` cannot be told from the arguments' shapes",
+                          "take it from the shape of an argument")  # fmt: skip
             self._need(size, before)
 
     def _known(self, e: ast.expr, before: list[ast.stmt]) -> bool:
@@ -387,7 +432,7 @@ class _Lifter:
         for n in ast.walk(e):
             if isinstance(n, ast.Name) and n.id not in arrays | shapes and n.id in self._locals():
                 return False
-            if not isinstance(n, (ast.Name, ast.Constant, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)):
+            if not isinstance(n, _PLAIN):
                 return False
         return True
 
@@ -395,9 +440,13 @@ class _Lifter:
         return self.parameters | {n.id for n in ast.walk(self.function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
 
     def _need_generator(self, base: ast.expr, before: list[ast.stmt]) -> None:
-        path = self._generator(base)
-        if path is not None:
-            self._need(base, before)
+        if self._generator(base) is None:
+            return
+        for s in self._stores(calls.path(base), before):
+            seeds = s.value.args if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) else []
+            if not all(self._known(seed, before[: before.index(s)]) for seed in seeds):
+                raise _No(s, "the seed is computed in the node", "pass the generator in")
+        self._need(base, before)
 
     def _need(self, e: ast.expr, before: list[ast.stmt]) -> None:
         """Note the parameters that an expression reads, and the statements that bind its other names. Raises _No."""
@@ -458,23 +507,24 @@ class _Lifter:
         inside = self.source.bytes[start:at]
         return inside.count(b"(") - inside.count(b")") > 1
 
-    def _above(self, entries: list[str], checks: list[str]) -> tuple[int, int, str]:
+    def _above(self, entries: dict[str, str], checks: list[str]) -> tuple[int, int, str]:
         """The drawing function and the decorator, above the function's own decorators."""
         first = min([self.function.lineno, *(d.lineno for d in self.function.decorator_list)])
         line = self.source.starts[first - 1]
         head = self.source.slice(line, self.source.starts[first])
         indent, newline = head[: len(head) - len(head.lstrip())], _newline(self.source)
         name = f"{self.function.name}_random"
-        taken = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)} | {n.name for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef)}
+        taken = {getattr(n, "id", getattr(n, "name", "")) for n in ast.walk(self.tree)}
         while name in taken:
             name += "_"
         order = [p for p in (a.arg for a in ast.walk(self.function.args) if isinstance(a, ast.arg)) if p in self.used]
         prelude = [self.source.of(s) for s in sorted(self.needed, key=lambda s: s.lineno)]
         note = [f"{c}  # draws nothing, but raises what NumPy raises for these arguments" for c in checks]
-        body = [f'"""The random numbers of `{self.function.name}`, where its caller gives none."""', *prelude, *note, f"return {{{', '.join(entries)}}}"]
+        doc = f'"""The random numbers of `{self.function.name}`, where its caller gives none."""'
+        body = [doc, *prelude, *note, f"return {', '.join(entries.values())}"]
         lines = [f"def {name}({', '.join(order)}):", *(f"    {b}" for b in body), *([""] if indent else ["", ""])]
         np2fx = _np2fx_name(self.tree) or "np2fx"
-        lines.append(f"@{np2fx}.random_inputs({name})")
+        lines.append(f"@{np2fx}.random_inputs({', '.join([name, *map(repr_, entries)])})")
         return line, line, "".join(f"{indent}{text}{newline}" if text else newline for text in lines)
 
     def _without(self, s: ast.stmt) -> tuple[int, int, str]:
@@ -484,4 +534,6 @@ class _Lifter:
         return (start, end, "") if alone else (*self.source.span(s), "pass")
 
 
-__all__ = ["Lifted", "drawing_functions", "free_names", "lift_random"]
+def repr_(text: str) -> str:
+    """A string literal in double quotes."""
+    return f'"{text}"'

@@ -6,7 +6,7 @@ Every node is rewritten whole or left as it is; what is not touched keeps every 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import files
@@ -17,6 +17,7 @@ from .imports import add_imports, drop_unused, free_names
 from .names import Names
 from .nodes import Node, find_nodes
 from .promotion import ASSUMED
+from .random_inputs import drawing_functions, lift_random, not_rewritten
 from .results import SCALAR_TYPES, torch_parameters
 from .rewriting import Rewriter
 from .summaries import Summaries
@@ -43,11 +44,12 @@ class Rewritten:
 
 
 def rewrite_source(text: str | bytes, path: str = "<string>", config: Config | None = None, *, all_functions: bool = False,
-                   exact: bool = False, boundary: str = "numpy") -> tuple[Any, list[Finding]]:  # fmt: skip
+                   exact: bool = False, boundary: str = "numpy", random_as_input: bool = False) -> tuple[Any, list[Finding]]:  # fmt: skip
     """Rewrite the nodes of a module; returns the new text (bytes for bytes, str for str) and the findings.
 
     exact     rests on no assumption: where a dtype or rank is not known, the rule is called
     boundary  "numpy" lets the functions take and return arrays as before, "none" leaves them tensor functions
+    random_as_input  random numbers drawn in a node become a parameter of it
 
     Never raises for what the text holds: what cannot be read or converted is a finding, and the text comes back as it was."""
     config = config or Config()
@@ -62,13 +64,31 @@ def rewrite_source(text: str | bytes, path: str = "<string>", config: Config | N
 
         found = check_source(text, path, config)
         return text, found or [make_finding("syntax-error", path=path, line=1, column=1, message=str(error))]
-    new, findings = _Module(read.text, tree, path, config, exact, boundary).rewrite(all_functions)
+    if random_as_input and "random" in read.text:
+        new, findings = _with_random_inputs(read.text, path, config, exact, boundary, all_functions)
+    else:
+        new, findings = _Module(read.text, tree, path, config, exact, boundary).rewrite(all_functions)
     if new == read.text:
         return text, findings
     try:
         return (read.encode(new) if isinstance(text, bytes) else new), findings
     except files.EncodingError as error:
         return text, [*findings, make_finding("encoding-error", path=path, line=1, column=1, message=str(error))]
+
+
+def _with_random_inputs(text: str, path: str, config: Config, exact: bool, boundary: str, all_functions: bool) -> tuple[str, list[Finding]]:
+    """Lift the random numbers of the nodes, then rewrite; a node that is not rewritten after all keeps its own."""
+    without: frozenset[str] = frozenset()
+    while True:
+        lifted = lift_random(text, path, config, all_functions, without)
+        new, found = _Module(lifted.text, ast.parse(lifted.text), path, config, exact, boundary).rewrite(all_functions)
+        broken = not_rewritten(lifted.text, found) & lifted.names
+        if not broken:
+            break
+        without |= broken
+    known = {f.line for f in lifted.findings}
+    found = [replace(f, line=lifted.lines[f.line - 1], end_line=lifted.lines[(f.end_line or f.line) - 1]) if f.line else f for f in found]
+    return new, [*lifted.findings, *(f for f in found if f.name != "random" or f.line not in known)]
 
 
 class _Module:
@@ -83,7 +103,8 @@ class _Module:
         nodes = find_nodes(self.tree, self.names, self.config, self.path, all_functions)
         findings = [self._region(n) for n in nodes if n.how == "region"]
         functions = [n for n in nodes if n.function is not None and n.how != "region" and not self._done(n.function)]
-        functions = [n for n in functions if n.how != "all" or self._touches_arrays(n)]
+        drawing = drawing_functions(self.tree, self.names)
+        functions = [n for n in functions if n.how != "all" or (self._touches_arrays(n) and n.function.name not in drawing)]
         done = [n.function for n in nodes if n.function is not None and self._done(n.function)]
         self.converted = {n.function for n in functions} | {f for f in ast.walk(self.tree) if isinstance(f, ast.FunctionDef) and self._done(f)} | set(done)
         self.pure = _pure_functions(self.tree, self.names)
@@ -119,7 +140,7 @@ class _Module:
         function = node.function
         assert function is not None
         made = Rewritten(node)
-        if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function)):
+        if isinstance(function, ast.AsyncFunctionDef) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(function)):
             made.findings.append(self._finding("not-rewritten", function, f"`{node.name}` is a generator or coroutine", "return a list"))
             return made
         rewriter = Rewriter(self.source, self._resolve, self.table, self.path, self.exact)
@@ -142,7 +163,8 @@ class _Module:
         made.edits, made.imported = edits, set(rewriter.imported)
         options = [*(["numpy=False"] if self.boundary == "none" else []), *([f"floating={used!r}"] if used else []),
                    *([f"arrays={arrays!r}"] if arrays else []), *([f"numbers={counted!r}"] if counted else []), *([f"takes={takes!r}"] if takes else []),
-                   *(["mirrored=True"] if rewriter.mirrored else []), *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else [])]
+                   *(["mirrored=True"] if rewriter.mirrored else []), *([f"keeps={tuple(sorted(rewriter.keeps))!r}"] if rewriter.keeps and self.boundary == "numpy" else []),
+                   *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else [])]
         if options or self.boundary == "numpy":
             if self.boundary == "numpy" or options:
                 made.edits.append(self._decorator(function, f"@{self.aliases['ops']}.boundary({', '.join(options)})"))

@@ -15,6 +15,7 @@ from typing import Any
 from . import plain
 from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, Inference, key_parts
 from .findings import Finding, make_finding
+from .keeping import kept_paths
 from .results import call_fact
 from .text import Source, splice, split_operator, sub_expressions
 
@@ -50,6 +51,7 @@ class Rewriter:
         self.permitted: set[ast.AST] = set()
         self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
         self.hands_out = False
+        self.keeps: set[str] = set()
 
     def rewrite(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact],
                 inference: Inference | None = None) -> list[tuple[int, int, str]]:  # fmt: skip
@@ -79,6 +81,7 @@ class Rewriter:
             self.piece(node.body, self.text(node.body))
         else:
             self.block(node.body)
+        self.keeps = kept_paths(node, self.fact)
         return [] if any(f.severity == "error" for f in self.findings) else self.pieces
 
     def call_fact(self, callee: Fact, call: ast.Call, inference: Inference) -> Fact:
@@ -275,6 +278,11 @@ class Rewriter:
                 self.piece(s, self.ops("set_attribute", self.text(t.value), repr(t.attr), self.text(s.value)))
                 return
             self.owned(t)
+            base: ast.expr = t
+            while isinstance(base, (ast.Attribute, ast.Subscript)):
+                base = base.value
+            if isinstance(base, ast.Name) and base.id not in self.stored_names and base.id in self.own_names:
+                self.refuse("side-effect", t, f"`{self.source.of(t)}` outlives the call: the next one would find a tensor there", "return the value instead")
         if s.value is not None:
             self.piece(s.value, self.text(s.value))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .facts import UNKNOWN, Fact
 from .inline import inline
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .rewriting import Rewriter
 
 _TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate", "zip", "sorted",
-            "reversed", "iter", "map")  # fmt: skip
+            "reversed", "iter", "map", "getattr", "hasattr", "type")  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 _LEFT_ALONE = ("numpy.errstate", "numpy.printoptions", "numpy.dtype", "numpy.finfo", "numpy.iinfo", "numpy.seterr", "numpy.set_printoptions")
@@ -107,7 +107,21 @@ def _numpy(r: Rewriter, e: ast.Call, name: str) -> str | None:
             return _renamed(r, e, r.npx(name))
         r.unmapped(e.func, name, r.source.of(e.func))
         return None
+    _lift_callbacks(r, e, rule)
     return inline(r, e, rule, list(e.args)) or _renamed(r, e, r.npx(name))
+
+
+_CALLBACKS = ("func1d", "func", "pyfunc", "function", "funclist")
+"""Parameters of NumPy's functions that take functions."""
+
+
+def _lift_callbacks(r: Rewriter, e: ast.Call, rule: Any) -> None:
+    """Functions that NumPy is given to call (`np.apply_along_axis(f, ...)`) get tensors here: what they mean for tensors is called."""
+    positional = [p.name for p in rule.parameters if p.kind in ("positional", "positional-only")]
+    given = [*zip(positional, e.args), *((k.arg, k.value) for k in e.keywords)]
+    for name, value in given:
+        if name in _CALLBACKS and not isinstance(value, ast.Lambda) and r.fact(value).kind != "function":
+            r.rendered[value] = r.ops("function", r.text(value))
 
 
 def _scalar(r: Rewriter, e: ast.Call, dtype: str) -> str | None:
@@ -232,8 +246,8 @@ def _called_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
     """A method of something that is no array: of the user's own objects it may hold NumPy."""
     if isinstance(f.value, ast.Call) and _is_super(f.value):
         return None
-    if f.attr in ("append", "extend", "insert", "items", "keys", "values", "get", "pop", "join", "format", "update", "add", "setdefault", "startswith", "split"):
-        return None
+    if not e.args and not e.keywords and f.attr in ("items", "keys", "values", "pop", "copy", "clear", "split"):
+        return None  # a dict's or a list's, most likely: those of the user's own objects that compute are rare
     return _called(r, e)
 
 

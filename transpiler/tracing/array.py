@@ -108,7 +108,7 @@ class TracedNpArray(numpy.ndarray):
     # Leaving the array world
 
     def __bool__(self) -> bool:
-        return bool(state.running().leave(self, "data-dependent-branch", "bool"))
+        return state.running().truth(self)
 
     def __float__(self) -> float:
         return float(state.running().leave(self, "python-value", "float"))

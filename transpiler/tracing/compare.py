@@ -62,7 +62,12 @@ def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
         return False
     if a is b:
         return True
-    return torch.equal(a.detach().contiguous().reshape(-1).view(torch.uint8), b.detach().contiguous().reshape(-1).view(torch.uint8))
+    return torch.equal(_bytes(a), _bytes(b))
+
+
+def _bytes(x: torch.Tensor) -> torch.Tensor:
+    """A copy, as a single element may have any stride, and torch then calls it contiguous."""
+    return x.detach().reshape(-1).clone(memory_format=torch.contiguous_format).view(torch.uint8)
 
 
 def _attribute(module: Any, path: str) -> torch.Tensor:

@@ -17,6 +17,7 @@ from ..rules._arrays import as_tensor
 from ..rules._dtypes import to_torch
 from ..rules._table import Refused
 from . import state
+from .branches import Forks, explore
 from .checking import check_values
 from .errors import TraceError, error
 from .lifting import Lifter
@@ -149,9 +150,15 @@ class Recording:
 
 
 def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, leaves: list[Any], diagnose: bool = False) -> Recording:
-    """Run `fn` on traced arrays with the values `leaves`."""
+    """Run `fn` on traced arrays with the values `leaves`, once for each way that its branches on values can go."""
+    return explore(lambda forks: _record_way(fn, bound, face, leaves, forks, diagnose), face.place)
+
+
+def _record_way(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, leaves: list[Any], forks: Forks, diagnose: bool) -> Recording:
+    """Run `fn` once, with these answers to the questions for the truth of values."""
     face = replace(face, accepted=set())
     tracer = Tracer()
+    tracer.forks = forks
     tracer.diagnose = diagnose
     lifter = Lifter(tracer)
     token = state.enter(tracer)

@@ -44,6 +44,7 @@ class Memory:
         self.failure: TraceError | None = None
         self.caught: tuple[tuple[str, int], BaseException] | None = None
         self.floating: tuple[Any, int, Any] | None = None
+        self.forks: Any = None
 
     def check_own(self, x: Any) -> None:
         """Raise TraceError for what this trace did not make."""
@@ -168,6 +169,22 @@ class Memory:
             return made
 
     # Leaving, failing
+
+    def truth(self, x: Any) -> bool:
+        """`bool(x)`: a constant's own; for a value of the graph the answer of this way through the function (see branches)."""
+        if type(x) is TracedNpArray and x._value is not None and self.is_constant(x):
+            return bool(x._value)
+        if self.forks is None or numpy.size(x._value) != 1:
+            return bool(self.leave(x, "data-dependent-branch", "bool"))
+        with self.inside():
+            value = bool(x._value)
+            tensor = self.tensor(x)
+            condition = torch.reshape(tensor, ()) if tensor.ndim else tensor
+            condition = condition if condition.dtype == torch.bool else torch.ne(condition, 0)
+            node = self.recorder.node(condition)
+            if node is None or node.op == "placeholder":
+                node = self.recorder.node(torch.logical_or(condition, False))
+            return self.forks.decide(value, node)
 
     def leave(self, x: Any, name: str, what: str) -> Any:
         """NumPy's value of a constant. For anything else a TraceError: a value cannot leave the graph."""

@@ -51,7 +51,7 @@ class TracedScalar:
         raise TypeError(f"'{type(self._value).__module__}.{type(self._value).__name__}' object is not iterable")
 
     def __bool__(self) -> bool:
-        return bool(state.running().leave(self, "data-dependent-branch", "bool"))
+        return state.running().truth(self)
 
     def __float__(self) -> float:
         return float(state.running().leave(self, "python-value", "float"))

@@ -1,0 +1,263 @@
+"""Branches on values: the function is traced once for each way through it, and the graphs are merged by `torch.where`.
+
+`if x.sum() > 0: ... else: ...` asks a traced value for its truth. The tracer answers, notes the question, and runs the function
+again with the other answer, until every way has been seen (`explore`). Each way is a graph of its own; `merge` puts them into one in
+which what they share stands once, all of it is computed, and each result is chosen by the conditions. That is right only where the
+way not taken can be computed without harm: what may fail (an index, a decomposition, an assertion) on one way only is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy
+import torch
+from torch import fx
+
+from .compare import values_of
+from .errors import TraceError, error
+from .module import TracedModule
+from .structure import flatten, rebuild
+
+if TYPE_CHECKING:
+    from .entry import Recording
+
+MOST_WAYS = 32
+_WAY_OUT = "choose element by element: np.where(condition, a, b), or split the node at the branch"
+_MAY_FAIL = ("linalg", "cholesky", "assert", "gather", "scatter", "take", "put", "index", "embedding", "inverse", "solve", "copy_")
+
+
+@dataclass
+class Forks:
+    """The questions of one way: `answers` are given in order, and True to every further one.
+
+    asked   for each question the truth that the sample has, in order
+    place   where the last one was asked"""
+
+    answers: tuple[bool, ...] = ()
+    asked: list[bool] = field(default_factory=list)
+    given: list[bool] = field(default_factory=list)
+    place: tuple[str, int] | None = None
+
+    def decide(self, truth: bool, node: fx.Node) -> bool:
+        """The answer to a question whose condition is `node`."""
+        number = len(self.given)
+        if number >= MOST_WAYS:
+            raise error("data-dependent-branch", f"more than {MOST_WAYS} branches hang on values", _WAY_OUT)
+        answer = self.answers[number] if number < len(self.answers) else True
+        node.meta["writes"] = True  # kept, though nothing may use it
+        node.meta.setdefault("decides", []).append(number)
+        self.asked.append(truth)
+        self.given.append(answer)
+        return answer
+
+
+@dataclass
+class Way:
+    """One way through the function: the answers, whether they are the sample's own, and what was recorded."""
+
+    answers: tuple[bool, ...]
+    is_taken: bool
+    recording: Recording
+
+
+def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Recording:
+    """All ways through a function as one recording. Raises TraceError where they cannot be one graph."""
+    forks = Forks()
+    first = run(forks)
+    if not forks.given:
+        return first
+    ways = [Way(tuple(forks.given), forks.asked == forks.given, first)]
+    pending = [tuple(forks.given[:i]) + (False,) for i in range(len(forks.given))]
+    while pending:
+        if len(ways) >= MOST_WAYS:
+            raise error("data-dependent-branch", f"more than {MOST_WAYS} ways through the function hang on values", _WAY_OUT, place)
+        answers = pending.pop()
+        forks = Forks(answers)
+        try:
+            recording = run(forks)
+        except TraceError as refused:
+            why = refused.findings[0].message if refused.findings else str(refused)
+            raise error("data-dependent-branch", f"a branch hangs on a value, and the way not taken cannot be traced: {why}", _WAY_OUT, place) from refused
+        ways.append(Way(tuple(forks.given), forks.asked == forks.given, recording))
+        pending += [tuple(forks.given[:i]) + (False,) for i in range(len(answers), len(forks.given))]
+    taken = next((w for w in ways if w.is_taken), None)
+    if taken is None:
+        raise error("data-dependent-branch", "the branches of the function do not repeat", _WAY_OUT, place)
+    module = _Merge(ways, place).module()
+    return type(taken.recording)(module, [], False, taken.recording.result, taken.recording.given)
+
+
+class _Merge:
+    """Puts the graphs of all ways into one."""
+
+    def __init__(self, ways: list[Way], place: tuple[str, int]) -> None:
+        self.ways = sorted(ways, key=lambda w: [not a for a in w.answers])
+        self.place = place
+        self.graph, self.root = fx.Graph(), torch.nn.Module()
+        self.face = ways[0].recording.module.face
+        self.shared: dict[Any, fx.Node] = {}
+        self.constants: dict[Any, fx.Node] = {}
+        self.inputs = [self.graph.placeholder(name) for name in self.face.names]
+        self.conditions: dict[tuple[bool, ...], fx.Node] = {}
+        self.users: dict[fx.Node, set[int]] = {}
+
+    def module(self) -> TracedModule:
+        if any(w.recording.sizes for w in self.ways):
+            self.refuse("sizes depend on values on one of the ways")
+        outputs = [self.copied(number, way) for number, way in enumerate(self.ways)]
+        self.check_safe()
+        merged = self.chosen((), list(range(len(self.ways))), outputs)
+        face = self.face
+        mutated = sorted({i for w in self.ways for i in w.recording.module.face.mutated})
+        count = len(merged) - len(self.inputs)
+        results = merged[:count]
+        for i in mutated:
+            copy = self.graph.create_node("call_function", torch.ops.aten.copy_.default, (self.inputs[i], merged[count + i]), {})
+            results = [copy if r is merged[count + i] else r for r in results]
+        self.graph.output(self.rebuilt(results))
+        for node in self.graph.nodes:
+            node.meta.pop("writes", None)
+            node.meta.pop("decides", None)
+        self.graph.eliminate_dead_code(lambda n: n.is_impure() or n.target is torch.ops.aten.copy_.default)
+        self.graph.lint()
+        made = TracedModule(self.root, self.graph, type(self.ways[0].recording.module).__name__)
+        face.mutated = mutated
+        made.face = face
+        return made
+
+    def rebuilt(self, results: list[fx.Node]) -> Any:
+        """The graph's output in the form that the single graphs have it."""
+        if self.face.outputs is not None:
+            return tuple(results)
+        leaves: list[Any] = []
+        structure = flatten(self.ways[0].recording.result, "", leaves)
+        return rebuild(structure, results.__getitem__)
+
+    def copied(self, number: int, way: Way) -> list[fx.Node]:
+        """The nodes of one way in the common graph: its results, then what becomes of each input."""
+        module = way.recording.module
+        self.same_form(way)
+        places: dict[fx.Node, fx.Node] = {}
+        inputs = iter(self.inputs)
+        left = list(self.inputs)
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                places[node] = next(inputs)
+            elif node.op == "output":
+                found: list[fx.Node] = []
+                fx.node.map_arg(node.args, lambda n: found.append(places[n]) or n)
+                return self.in_order(way, node, places) + left
+            elif node.target is torch.ops.aten.copy_.default:
+                places[node] = places[node.args[1]]
+                left[self.inputs.index(places[node.args[0]])] = places[node]
+            else:
+                places[node] = self.add(node, module, places)
+                self.users.setdefault(places[node], set()).add(number)
+            for decision in node.meta.get("decides", ()):
+                self.conditions.setdefault(way.answers[:decision], places[node])
+        raise AssertionError("a graph without an output")
+
+    def in_order(self, way: Way, output: fx.Node, places: dict[fx.Node, fx.Node]) -> list[fx.Node]:
+        """The results leaf by leaf."""
+        module = way.recording.module
+        if module.face.outputs is not None:
+            return [places[n] for n in output.args[0]]  # type: ignore[union-attr, index]
+        found: list[fx.Node] = []
+        leaves: list[Any] = []
+        structure = flatten(way.recording.result, "", leaves)
+        _collect(structure, output.args[0], found)
+        return [places[n] for n in found]
+
+    def add(self, node: fx.Node, module: TracedModule, places: dict[fx.Node, fx.Node]) -> fx.Node:
+        """A node of one way: the one that stands there already where another way has it too."""
+        if node.op == "get_attr":
+            return self.constant(getattr(module, str(node.target)))
+        key = (node.op, node.target, _frozen(node.args, places), _frozen(node.kwargs, places))
+        if key not in self.shared:
+            self.shared[key] = self.graph.node_copy(node, places.__getitem__)
+        return self.shared[key]
+
+    def constant(self, x: torch.Tensor) -> fx.Node:
+        values = values_of(x)
+        key = id(x) if isinstance(x, torch.nn.Parameter) else (x.dtype, tuple(x.shape), values.tobytes())
+        if key not in self.constants:
+            kind = "_param_constant" if isinstance(x, torch.nn.Parameter) else "_tensor_constant"
+            name = f"{kind}{sum(str(n.target).startswith(kind) for n in self.constants.values())}"
+            if isinstance(x, torch.nn.Parameter):
+                self.root.register_parameter(name, x)
+            else:
+                self.root.register_buffer(name, x)
+            self.constants[key] = self.graph.create_node("get_attr", name, (), {})
+        return self.constants[key]
+
+    def chosen(self, answers: tuple[bool, ...], ways: list[int], outputs: list[list[fx.Node]]) -> list[fx.Node]:
+        """The results after `answers`, chosen among the ways that begin so."""
+        if len(ways) == 1:
+            return outputs[ways[0]]
+        yes = self.chosen((*answers, True), [w for w in ways if self.ways[w].answers[len(answers)]], outputs)
+        no = self.chosen((*answers, False), [w for w in ways if not self.ways[w].answers[len(answers)]], outputs)
+        condition = self.conditions[answers]
+        return [a if a is b else self.graph.call_function(torch.where, (condition, a, b)) for a, b in zip(yes, no, strict=True)]
+
+    def same_form(self, way: Way) -> None:
+        """All ways must return the same structure, of arrays of the same shape and dtype."""
+        first, other = self.ways[0].recording, way.recording
+        mine: list[Any] = []
+        theirs: list[Any] = []
+        if flatten(first.result, "", mine) != flatten(other.result, "", theirs):
+            self.refuse("the ways return different structures or Python values")
+        for a, b in zip([*mine, *first.given], [*theirs, *other.given], strict=True):
+            if numpy.shape(a) != numpy.shape(b) or getattr(a, "dtype", None) != getattr(b, "dtype", None):
+                self.refuse(f"one way gives {_described(a)}, another {_described(b)}")
+
+    def check_safe(self) -> None:
+        """What stands on some ways only must not be able to fail."""
+        for node, ways in self.users.items():
+            if len(ways) == len(self.ways) or node.op == "get_attr":
+                continue
+            name = str(node.target).lower().replace("select_scatter", "").replace("slice_scatter", "")
+            by_value = node.target is operator.getitem and _has_node(node.args[1])
+            if by_value or any(word in name for word in _MAY_FAIL):
+                self.refuse(f"{node.meta.get('numpy') or node.target} may fail where it is not meant to run")
+
+    def refuse(self, why: str) -> None:
+        raise error("data-dependent-branch", f"a branch hangs on a value, and cannot be a choice: {why}", _WAY_OUT, self.place)
+
+
+def _collect(structure: Any, value: Any, found: list[fx.Node]) -> None:
+    """The nodes of a graph's output at the places of the leaves."""
+    if isinstance(value, fx.Node):
+        found.append(value)
+    elif isinstance(value, dict):
+        for k in value:
+            _collect(structure, value[k], found)
+    elif isinstance(value, (list, tuple)):
+        for v in value:
+            _collect(structure, v, found)
+
+
+def _has_node(x: Any) -> bool:
+    found: list[Any] = []
+    fx.node.map_arg(x, lambda n: found.append(n) or n)
+    return bool(found)
+
+
+def _frozen(x: Any, places: dict[fx.Node, fx.Node]) -> Any:
+    """Arguments as a key: nodes by identity, numbers with their type and sign."""
+    if isinstance(x, fx.Node):
+        return ("node", places[x].name)
+    if isinstance(x, (list, tuple)):
+        return (type(x).__name__, *(_frozen(i, places) for i in x))
+    if isinstance(x, dict):
+        return ("dict", *((k, _frozen(v, places)) for k, v in x.items()))
+    if isinstance(x, slice):
+        return ("slice", *(_frozen(i, places) for i in (x.start, x.stop, x.step)))
+    return (type(x).__name__, repr(x))
+
+
+def _described(x: Any) -> str:
+    return f"{getattr(x, 'dtype', type(x).__name__)} of shape {numpy.shape(x)}"
