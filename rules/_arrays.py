@@ -145,6 +145,25 @@ def is_scalar(x: torch.Tensor) -> bool:
     return x.ndim == 0 and not getattr(x, "_np2fx_zero_d", False)
 
 
+def on_memory(a: Any) -> Any:
+    """A plain NumPy array as a tensor on its memory, so that views of the tensor are views of it; a copy where torch cannot share.
+
+    Everything else is returned as it is."""
+    if type(a) is not numpy.ndarray or a.dtype.kind not in "biufc":
+        return a
+    if can_share(a):
+        return zero_d_array(torch.from_numpy(a))
+    made = zero_d_array(as_tensor(a))
+    made._np2fx_lone_copy = True  # type: ignore[attr-defined]
+    return made
+
+
+def can_share(a: numpy.ndarray[Any, Any]) -> bool:
+    """True where torch can lay a tensor on an array's memory: on the CPU, writable, native, no negative strides."""
+    aligned = all(s >= 0 and s % max(a.itemsize, 1) == 0 for s in a.strides)
+    return aligned and a.flags.writeable and a.dtype.isnative and torch.get_default_device().type == "cpu"
+
+
 def read_only(x: torch.Tensor) -> torch.Tensor:
     """Mark a result that NumPy hands out read-only (`broadcast_to`, `diagonal`): writing to it raises ValueError."""
     x._np2fx_read_only = True  # type: ignore[attr-defined]
@@ -159,6 +178,8 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
         (target,) = target
     if isinstance(target, tuple):
         return tuple(store(t, v, casting) if t is not None else v for t, v in zip(target, value, strict=True))  # type: ignore[return-value]
+    if not torch.overrides._get_current_function_mode_stack():
+        target = on_memory(target)  # an array that an object of the program's holds; a trace has no such memory
     if not isinstance(target, torch.Tensor):
         raise TypeError("return arrays must be of ArrayType")
     if getattr(target, "_np2fx_read_only", False):

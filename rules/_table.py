@@ -142,7 +142,9 @@ def refuse(*names: str, reason: str, hint: str, finding: str = "unmapped-functio
         REFUSALS[name] = Refusal(names, reason, hint, finding)
 
 
-_CAST_ANYHOW = frozenset(("take", "compress", "choose", "max", "min", "amax", "amin"))
+_CAST_ANYHOW = frozenset((
+    "take", "compress", "choose", "max", "min", "amax", "amin", "sum", "prod", "cumsum", "cumprod", "mean", "trace", "median",
+))  # fmt: skip
 """Functions that put their result into an `out=` of any dtype."""
 
 
@@ -174,7 +176,8 @@ def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any
 
 
 def _in_dtype_of(out: Any, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of a reduction, with the dtype of `out` where NumPy computes in that: sums always, means of inexact arrays."""
+    """The keywords of a reduction with the dtype that NumPy computes in, common to `out` and the array: sums always, means of
+    inexact arrays."""
     if "dtype" not in parameters or kwargs.get("dtype") is not None or (len(args) > parameters.index("dtype") and args[parameters.index("dtype")] is not None):
         return kwargs
     array = args[0] if args else next(iter(kwargs.values()))
@@ -182,7 +185,10 @@ def _in_dtype_of(out: Any, parameters: list[str], args: tuple[Any, ...], kwargs:
     inexact = getattr(array, "is_floating_point", lambda: False)() or getattr(array, "is_complex", lambda: False)()
     if (is_mean and not inexact) or not hasattr(out, "dtype") or len(args) > parameters.index("dtype"):
         return kwargs
-    return {**kwargs, "dtype": out.dtype}
+    from ._arrays import dtype_of
+    from ._dtypes import promote
+
+    return {**kwargs, "dtype": promote(out.dtype, dtype_of(array))}
 
 
 def _out_of_reduction(out: Any, result: Any) -> Any:
@@ -196,9 +202,10 @@ def _with_writing(body: Callable[..., Any], parameter: str) -> Callable[..., Any
 
     @functools.wraps(body)
     def call(*args: Any, **kwargs: Any) -> None:
-        from ._arrays import store
+        from ._arrays import on_memory, store
 
-        target = signature.bind(*args, **kwargs).arguments[parameter]
-        store(target, body(*args, **kwargs), casting="unsafe")
+        bound = signature.bind(*args, **kwargs)
+        target = bound.arguments[parameter] = on_memory(bound.arguments[parameter])
+        store(target, body(*bound.args, **bound.kwargs), casting="unsafe")
 
     return call

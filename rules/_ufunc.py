@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, dtype_of, is_weak, store, widen
+from ._arrays import as_tensor, cast, dtype_of, is_weak, on_memory, store, widen
 from ._dtypes import WIDER, resolve, to_numpy, to_torch
 from ._table import Refused, Rule, original, register
 
@@ -174,6 +174,7 @@ class Ufunc:
 
     def at(self, a: torch.Tensor, indices: Any, b: Any = None) -> None:
         """`numpy.ufunc.at`: unbuffered, so that an index given twice counts twice. Writes into `a`."""
+        a = on_memory(a)
         store(a, self.at_value(a, indices, b), "unsafe")
 
     def at_value(self, a: torch.Tensor, indices: Any, b: Any = None) -> torch.Tensor:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as _numpy
 import torch
 
+from .errors import numpys
 from .passage import Passage, collect, keep, release
 from .pipeline.spec import TensorSpec, parse
 from .rules._arrays import mirrored_views
@@ -60,11 +61,10 @@ def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[s
                     arguments = signature.bind(*args, **kwargs).arguments
                     _Check(function, arguments).all(floating, arrays, numbers, {**declared, **expected})
                     keep(arguments, keeps)
-                with mirrored_views() if mirrored else contextlib.nullcontext():
+                with mirrored_views() if mirrored else contextlib.nullcontext(), numpys() if outside else contextlib.nullcontext():
                     found = function(*args, **kwargs)
             finally:
-                if collecting is not None:
-                    release(passage, collecting)
+                release(passage, collecting)
                 passage.settle()
                 _inside.reset(token)
             return passage.outward(found) if passage.arrays else found
@@ -90,7 +90,7 @@ class _Check:
             if dtype not in (torch.float32, torch.float64):
                 raise self.error(n, "a float32 or float64 array")
         if len(set(given.values())) > 1:
-            raise TypeError(f"{self.name} was rewritten for arrays of one float dtype, but got {given}: {_WAY_OUT}")
+            raise TypeError(f"{self.name} was rewritten for arrays of one float dtype, but got {given}: {_way_out(next(iter(given)), 'float32')}")
         for n in numbers:
             value = self.arguments.get(n, 0)
             if not isinstance(value, (int, float)) or isinstance(value, _numpy.generic):
@@ -103,11 +103,16 @@ class _Check:
     def error(self, parameter: str, wanted: str) -> TypeError:
         value = self.arguments[parameter]
         got = f"a {str(value.dtype).removeprefix('torch.')} array of rank {value.ndim}" if isinstance(value, torch.Tensor) else f"a {type(value).__name__}"
-        return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {_WAY_OUT}")
+        dtype = str(value.dtype).removeprefix("torch.") if isinstance(value, torch.Tensor) else type(value).__name__
+        sizes = f"[{', '.join('_' * value.ndim)}]" if isinstance(value, torch.Tensor) else ""
+        return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {_way_out(parameter, dtype + sizes)}")
 
 
 _ABSENT = object()
-_WAY_OUT = 'declare what it takes, such as @np2fx.node(x="int64[n]"), and rewrite again, or rewrite with --exact'
+
+
+def _way_out(parameter: str, spec: str) -> str:
+    return f'declare what it takes, such as @np2fx.node({parameter}="{spec}"), and rewrite again, or rewrite with --exact'
 
 
 def _fits(value: Any, spec: TensorSpec) -> bool:

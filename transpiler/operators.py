@@ -11,6 +11,7 @@ import builtins
 import copy as _copy
 import dataclasses
 import functools
+import logging
 import operator
 import sys
 import sysconfig
@@ -22,9 +23,9 @@ import numpy
 import torch
 
 from . import rules
-from .rules._arrays import as_tensor, is_scalar, is_weak, store, zero_d_array
+from .rules._arrays import as_tensor, is_scalar, is_weak, on_memory, store, zero_d_array
 from .rules._dtypes import to_numpy, to_torch
-from .rules._table import REFUSALS, Refused, original, version
+from .rules._table import REFUSALS, Refusal, Refused, original, version
 from .rules._ufunc import Ufunc
 from .source.facts import OPERATORS as _BY_NODE
 
@@ -107,6 +108,11 @@ def update(a: Any, ufunc: str, b: Any) -> Any:
     return getattr(sys.modules[__name__], ufunc)(a, b)
 
 
+def _tensor(a: Any) -> Any:
+    """An array that an object of the program's holds, as a tensor on its memory, so that views of it are views."""
+    return on_memory(a) if type(a) is numpy.ndarray and a.dtype.kind in "biufc" else as_tensor(a)
+
+
 class _Key:
     """`ops.key[1:3, ::-1]` is the index itself."""
 
@@ -120,7 +126,7 @@ key = _Key()
 def getitem(a: Any, index: Any) -> Any:
     """`a[index]`: NumPy's indexing where `a` is an array, Python's elsewhere."""
     if isinstance(a, (torch.Tensor, numpy.ndarray)):
-        found = rules.lookup("numpy.ndarray.__getitem__").call(as_tensor(a), index)
+        found = rules.lookup("numpy.ndarray.__getitem__").call(_tensor(a), index)
         return _keep_zero_d(found, index)
     if isinstance(a, numpy.generic):
         return as_tensor(a[index])
@@ -180,7 +186,7 @@ def contains(a: Any, value: Any) -> bool:
 def attribute(a: Any, name: str) -> Any:
     """`a.name`: the array attribute where `a` is an array."""
     if isinstance(a, (numpy.ndarray, numpy.generic)):
-        a = as_tensor(a)
+        a = _tensor(a)
     if not isinstance(a, torch.Tensor):
         return getattr(a, name)
     found = rules.load_once().get(f"numpy.ndarray.{name}")
@@ -208,7 +214,9 @@ def _unwritable(name: str) -> Any:
 def method(a: Any, name: str) -> Callable[..., Any]:
     """`a.name` about to be called: the rule of the array method where `a` is an array."""
     if isinstance(a, (numpy.ndarray, numpy.generic)) and not isinstance(a, type):
-        a = as_tensor(a)
+        a = _tensor(a)
+    if isinstance(a, types.ModuleType):
+        return functools.partial(call, getattr(a, name))  # `xp.std(x)`: whichever module that is
     if not isinstance(a, torch.Tensor):
         return getattr(a, name)
     found = rules.load_once().get(f"numpy.ndarray.{name}")
@@ -227,7 +235,7 @@ def method(a: Any, name: str) -> Callable[..., Any]:
 def iterate(a: Any) -> Any:
     """What a `for` runs over: the rows of an array (scalars, copied, where it is 1-D)."""
     if isinstance(a, numpy.ndarray):
-        a = as_tensor(a)
+        a = _tensor(a)
     if not isinstance(a, torch.Tensor):
         return a
     if a.ndim == 0:
@@ -271,7 +279,7 @@ def scalar(dtype: str, value: Any = 0) -> torch.Tensor:
     if is_weak(value) or isinstance(value, (bool, str)):
         return as_tensor(getattr(numpy, dtype)(value))
     made = as_tensor(value, to_torch(dtype))
-    return made.clone() if made is value else made
+    return made.clone() if made is value and made.ndim == 0 else made  # an array of that dtype is returned as it is
 
 
 def is_instance(value: Any, classes: Any) -> bool:
@@ -408,12 +416,16 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
     with_rule = numpy_rule(function)
     if with_rule is not None:
         return with_rule
+    if any(map(_holds_array, args)):
+        _check_refusal(function)
     try:
         twin = BUILTINS.get(function)
     except TypeError:
         twin = None
     if twin is not None:
         return twin
+    if _writes_text(function):
+        return functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), function)
     if isinstance(function, functools.partial):
         return functools.partial(callable_for(function.func, args), *function.args, **function.keywords)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType) and is_users(function.__func__):
@@ -427,6 +439,11 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         return function
     raise Refused(f"{getattr(function, '__qualname__', function)} is given an array, but np2fx cannot see what it does with it",
                   "write the step in NumPy, give np2fx a rule for it, or split the node around it", "opaque-call")  # fmt: skip
+
+
+def _writes_text(function: Any) -> bool:
+    """A method of a logger: what it is given is shown as NumPy shows it."""
+    return isinstance(getattr(function, "__self__", None), (logging.Logger, logging.LoggerAdapter)) or getattr(function, "__module__", "") == "logging"
 
 
 def _lifted(function: types.FunctionType) -> Callable[..., Any]:
@@ -457,6 +474,22 @@ def numpy_rule(function: Any) -> Callable[..., Any] | None:
             raise Refused(f"{name}: {refusal.reason}", refusal.hint, refusal.finding)
         raise Refused(f"{name} has no rule", "compute it from what the rules cover, or split the node", "random" if "random" in name else "unmapped-function")
     return None
+
+
+def _check_refusal(function: Any) -> None:
+    """Refused, with its reason, for a function (or a class, or a class method of it) that a module of rules refuses."""
+    refused = _refused_by_identity(version())
+    for known in (function, getattr(function, "__self__", None)):
+        refusal = refused.get(id(known))
+        if refusal is not None:
+            raise Refused(f"{getattr(function, '__qualname__', function)}: {refusal.reason}", refusal.hint, refusal.finding)
+
+
+@functools.lru_cache(maxsize=1)
+def _refused_by_identity(table_version: int) -> dict[int, Refusal]:
+    """Functions of other libraries that are refused, by their id (they live as long as their modules)."""
+    found = ((original(name), refusal) for name, refusal in REFUSALS.items() if not name.startswith("numpy."))
+    return {id(function): refusal for function, refusal in found if function is not None}
 
 
 @functools.lru_cache(maxsize=1)

@@ -7,16 +7,18 @@ dict that holds arrays goes in as a copy that holds tensors, and what the functi
 from __future__ import annotations
 
 import contextvars
+import dataclasses
 from typing import Any
 
 import numpy
 import torch
 
-from .rules._arrays import as_tensor, is_scalar, zero_d_array
+from .rules._arrays import as_tensor, can_share, is_scalar, zero_d_array
 from .rules._table import Refused
 
-_keeping: contextvars.ContextVar[list[tuple[Any, str]] | None] = contextvars.ContextVar("np2fx_keeping", default=None)
-"""(object, attribute) pairs that rewritten functions have set during the outermost call with NumPy arrays."""
+_Kept = dict[tuple[int, str], tuple[Any, Any]]
+_keeping: contextvars.ContextVar[_Kept | None] = contextvars.ContextVar("np2fx_keeping", default=None)
+"""The attributes that rewritten functions may have set during the outermost call: (id, attribute) -> object, value before."""
 
 
 class Passage:
@@ -30,6 +32,8 @@ class Passage:
         """id of what went in -> what was passed"""
         self.containers: list[tuple[Any, Any, list[Any]]] = []
         """what was passed, what went in for it, the elements of the latter then"""
+        self.seen: dict[int, Any] = {}
+        """id of what was passed and is no container -> it"""
         self.unshared: list[tuple[numpy.ndarray[Any, Any], torch.Tensor, int]] = []
         """arrays whose memory torch cannot share, their copies, and the copies' versions"""
 
@@ -44,6 +48,7 @@ class Passage:
             if all(a is b for a, b in zip(inside, value)):
                 return value
             return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+        self.seen[id(value)] = value
         entered = self._leaf(value)
         if entered is not value:
             self._note(value, entered)
@@ -78,8 +83,7 @@ class Passage:
 
     def _array(self, value: numpy.ndarray[Any, Any]) -> torch.Tensor:
         """An array as a tensor on its memory; a copy where torch cannot share (negative strides, read-only, another device)."""
-        device = torch.get_default_device()
-        if value.flags.writeable and value.dtype.isnative and device.type == "cpu" and all(s >= 0 and s % value.itemsize == 0 for s in value.strides):
+        if can_share(value):
             return zero_d_array(torch.from_numpy(value))
         made = zero_d_array(as_tensor(value))
         self.unshared.append((value, made, _version(made)))
@@ -99,7 +103,33 @@ class Passage:
         if type(value) in (list, dict):
             made = [self.outward(v) for v in value] if isinstance(value, list) else {k: self.outward(v) for k, v in value.items()}
             return value if all(a is b for a, b in zip(_elements(made), _elements(value))) else made
-        return to_array(value) if self.arrays else value
+        if not self.arrays:
+            return value
+        if dataclasses.is_dataclass(value) and not isinstance(value, type) and id(value) not in self.seen:
+            for field in dataclasses.fields(value):  # made in the function: nobody else holds it yet
+                held = getattr(value, field.name, None)
+                new = self.outward(held)
+                if new is not held:
+                    object.__setattr__(value, field.name, new)
+        return to_array(value)
+
+    def state(self, value: Any) -> Any:
+        """What an attribute of the caller's object holds after the call: arrays, and containers of arrays."""
+        if type(value) in (list, dict):
+            items = [(i, v) for i, v in enumerate(value)] if isinstance(value, list) else list(value.items())
+            for k, v in items:
+                new = self.state(v)
+                if new is not v:
+                    value[k] = new
+            return value
+        if id(value) in self.returned:
+            return self.returned[id(value)]
+        if isinstance(value, tuple):
+            inside = [self.state(v) for v in value]
+            if all(a is b for a, b in zip(inside, value)):
+                return value
+            return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+        return to_array(value)
 
     def settle(self) -> None:
         """Do to what the caller passed what the function did to what went in for it. Called however the function ends."""
@@ -137,30 +167,33 @@ def to_array(value: Any) -> Any:
 
 
 def keep(arguments: dict[str, Any], paths: tuple[str, ...]) -> None:
-    """Remember that a rewritten function may have put tensors into attributes ("self.last") of objects that were passed to it."""
+    """Remember that a rewritten function may put tensors into attributes ("self.last") of objects that were passed to it."""
     kept = _keeping.get()
     for path in paths if kept is not None else ():
         *owners, attribute = path.split(".")
         owner = arguments.get(owners[0])
         for name in owners[1:]:
             owner = getattr(owner, name, None)
-        if owner is not None:
-            kept.append((owner, attribute))  # type: ignore[union-attr]
+        if owner is not None and not isinstance(owner, torch.Tensor):
+            kept.setdefault((id(owner), attribute), (owner, getattr(owner, attribute, None)))  # type: ignore[union-attr]
 
 
-def collect() -> contextvars.Token[list[tuple[Any, str]] | None]:
-    """Begin to remember, in the outermost call."""
-    return _keeping.set([])
+def collect() -> contextvars.Token[_Kept | None] | None:
+    """Begin to remember, in the outermost call (None in calls within it)."""
+    return _keeping.set({}) if _keeping.get() is None else None
 
 
-def release(passage: Passage, token: contextvars.Token[list[tuple[Any, str]] | None]) -> None:
-    """What rewritten functions left in the attributes of objects, as arrays: the rest of the program computes with NumPy."""
-    for owner, attribute in {(id(o), a): (o, a) for o, a in _keeping.get() or ()}.values():
+def release(passage: Passage, token: contextvars.Token[_Kept | None] | None) -> None:
+    """What rewritten functions left in the attributes of objects, as arrays: the rest of the program computes with NumPy.
+
+    What was a tensor before stays one, and so does what has a gradient."""
+    if token is None:
+        return
+    for (_, attribute), (owner, before) in (_keeping.get() or {}).items():
         value = getattr(owner, attribute, None)
-        if type(value) in (list, dict):
-            passage.containers.append((value, value, []))
+        if isinstance(before, torch.Tensor) or (isinstance(value, torch.Tensor) and value.requires_grad):
             continue
-        new = passage.outward(value)
+        new = passage.state(value)
         if new is not value:
             setattr(owner, attribute, new)
     _keeping.reset(token)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .writer import Failed
+from .writer import Failed, writable
 
 if TYPE_CHECKING:
     from .writer import Check, Writer
@@ -58,7 +58,7 @@ class Filling:
         def check(v: Any) -> bool:
             if not is_array(v) or not low <= np.ndim(v) <= high or np.asarray(v).dtype.kind not in kinds or (head != "a" and 0 in np.shape(v)):
                 return False
-            return not target or (isinstance(v, np.ndarray) and v.flags.writeable)
+            return not target or writable(v)
 
         text = self.writer.variable(check) if target else self.writer.array(check)
         if self.first is None:

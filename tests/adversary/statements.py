@@ -10,7 +10,7 @@ import numpy as np
 from .expressions import expression
 from .indexing import target
 from .slots import is_array
-from .writer import Failed, Writer
+from .writer import Failed, Writer, writable
 
 
 def assign(w: Writer) -> None:
@@ -49,7 +49,7 @@ def scalar_augment(w: Writer) -> None:
 
 
 def set_item(w: Writer) -> None:
-    name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and v.flags.writeable)
+    name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and writable(v))
     a = w.env[name]
     index = target(w, a)
     operator = w.rng.choice(("=", "=", "=", "+=", "-=", "*="))
@@ -125,7 +125,7 @@ def in_place(w: Writer) -> None:
 
 
 def swap(w: Writer) -> None:
-    name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and len(v) > 1 and v.flags.writeable)
+    name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and len(v) > 1 and writable(v))
     i, j = w.rng.randrange(len(w.env[name])), w.rng.randrange(len(w.env[name]))
     w.commit(w.rng.choice((f"{name}[{i}], {name}[{j}] = {name}[{j}], {name}[{i}]", f"{name}[[{i}, {j}]] = {name}[[{j}, {i}]]", f"{name}[:1], {name}[1:2] = {name}[1:2], {name}[:1].copy()")))
 
@@ -246,7 +246,7 @@ def collection(w: Writer) -> None:
         "{0} = []\n{0}.append({A})\n{0}.append({=})\n{0} = np.stack({0})", "{0} = {'k': {a}, 'm': {a}}\n{0}['k'] = {0}['k'] + 1", "{0} = [{a}, {a}]\n{0}[0] = {0}[1]", "{0} = [{V}, {V}]\n{0} = np.concatenate({0})",
         "{0} = ({a}, {a})\n{0} = {0}[0]", "{0} = dict(k={A})\n{0}['k'][0] = {num}", "{0} = [{a:n}] * 2\n{0} = {0}[0] + {0}[1]", "{0} = [{A}]\n{0}[0][0] = {num}", "{0} = list({A})\n{0}[0] = {num}", "{0} = dict()\nfor k in ('p', 'q'):\n    {0}[k] = {a}",
         "{0} = []\nfor r in {A}:\n    {0}.append(r * 2)\n{0} = np.array({0})", "{0} = [{A}, {=}]\n{0} += [{=}]\n{0} = np.array({0})", "{0} = [0] * {n}\nfor i, r in enumerate({A}):\n    {0}[i] = r", "{0} = np.zeros(({n}, 2))\nfor i in range({n}):\n    {0}[i] = {s}",
-        "{0} = np.empty_like({A:n})\nfor i in range(len({A:n})):\n    {0}[i] = i", "{0} = np.zeros({n})\nfor i in range({n}):\n    {0}[i] = {V}[0] * i", "{0} = {A}.shape\n{0} = np.zeros({0})",
+        "{0} = np.empty_like({A:n})\nfor i in range(len({0})):\n    {0}[i] = i", "{0} = np.zeros({n})\nfor i in range({n}):\n    {0}[i] = {V}[0] * i", "{0} = {A}.shape\n{0} = np.zeros({0})",
     )).replace("{0}", name))  # fmt: skip
     _compound(w, text)
 

@@ -166,7 +166,18 @@ class Writer:
 def quiet() -> Any:
     with warnings.catch_warnings(), np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
+        warnings.simplefilter("error", FutureWarning)
         yield
+
+
+def writable(value: Any) -> bool:
+    """An array that may be written to; NumPy warns of those that only may for now (`broadcast_arrays`)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return isinstance(value, np.ndarray) and value.flags.writeable
+        except FutureWarning:
+            return False
 
 
 def useful(value: Any) -> bool:

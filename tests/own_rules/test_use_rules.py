@@ -16,6 +16,7 @@ import torch
 from np2fx import own_rules
 from np2fx.cli import main
 from np2fx.rules import _table
+from np2fx.source.config import parse_config
 
 PROJECT = Path(__file__).parents[2] / "fixtures" / "own_rules"
 SOURCE = """
@@ -73,6 +74,42 @@ def test_without_the_rules_they_are_refused(use, gates, name):
         np2fx.trace(f, X)
     with pytest.raises(np2fx.ConversionError):
         np2fx.convert(f)(torch.from_numpy(X))
+
+
+REFUSED = """
+import numpy as np
+import np2fx
+from scipy.ndimage import zoom
+from scipy.spatial.transform import Rotation
+
+@np2fx.node
+def bigger(x):
+    return zoom(x, 2)
+
+@np2fx.node
+def turned(x):
+    return Rotation.from_quat(x).as_matrix()
+"""
+
+
+@pytest.mark.parametrize(("name", "reason"), [("bigger", "compiled code"), ("turned", "keep their quaternions")])
+def test_a_refusal_says_its_reason_everywhere(use, tmp_path, name, reason):
+    use("np2fx.contrib.scipy_rules")
+    config = parse_config({"rules": ["np2fx.contrib.scipy_rules"]}, str(tmp_path))
+    checked = np2fx.check_source(REFUSED, config=config)
+    new, rewritten = np2fx.rewrite_source(REFUSED, config=config)
+    assert new == REFUSED
+    for findings in (checked, rewritten):
+        assert any(reason in f.message and f.hint for f in findings), findings
+    (tmp_path / "refused.py").write_text(REFUSED)
+    spec = importlib.util.spec_from_file_location("refused", tmp_path / "refused.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    x = np.eye(4)
+    with pytest.raises(np2fx.ConversionError, match=reason):
+        np2fx.convert(getattr(module, name))(torch.from_numpy(x))
+    with pytest.raises(np2fx.TraceError):
+        np2fx.trace(getattr(module, name), x)
 
 
 def test_a_function_traced_before_its_rule_came_and_after(use, gates):

@@ -194,7 +194,7 @@ def test_what_cannot_be_lifted_says_why_and_stays(name):
 
 
 def test_helpers_and_callers_that_draw():
-    helper = f"{HEAD}def noise(x):\n    return np.random.randn(3)\n\n\n@np2fx.node\ndef f(x):\n    return x + noise(x) + np.random.randn(3)\n"
+    helper = f"{HEAD}def noise(x):\n    return np.random.randn(3)\n\n\n" + node("return x + noise(x) + np.random.randn(3)")[len(HEAD) :]
     new, findings = np2fx.rewrite_source(helper, random_as_input=True)
     assert new == helper and any("`noise`" in f.message for f in findings)
     caller = f"{HEAD}@np2fx.node\ndef f(x):\n    return x + np.random.randn(3)\n\n\n@np2fx.node\ndef g(x):\n    return f(x) * 2\n"
@@ -203,7 +203,8 @@ def test_helpers_and_callers_that_draw():
 
 
 def test_a_node_that_cannot_be_rewritten_keeps_its_draws_and_the_findings_their_lines():
-    text = node("y = x + np.random.randn(3)\nz = 1\neval('y')\nreturn y") + "\n\n@np2fx.node\ndef g(x):\n    return x + np.random.randn(3)\n"
+    other = "\n\n@np2fx.node\ndef g(x):\n    return x + np.random.randn(3)\n"
+    text = node("y = x + np.random.randn(3)\nz = 1\neval('y')\nreturn y") + other
     new, findings = np2fx.rewrite_source(text, random_as_input=True)
     assert text[text.index("def f") : text.index("def g")].removesuffix("@np2fx.node\n") in new
     assert "def g_random" in new and "def f_random" not in new
@@ -223,11 +224,13 @@ def test_twice_is_once_and_the_rest_keeps_its_bytes():
     once, _ = np2fx.rewrite_source(text, random_as_input=True)
     assert np2fx.rewrite_source(once, random_as_input=True)[0] == once
     assert np2fx.rewrite_source(once, random_as_input=True, all_functions=True)[0] == once
-    assert "\r\n" in once and "\n" not in once.replace("\r\n", "") and "# why" in once and "# noise" in once and once.endswith("k = 'a'   # untouched\r\n")
+    assert "\r\n" in once and "\n" not in once.replace("\r\n", "")
+    assert "# why" in once and "# noise" in once and once.endswith("k = 'a'   # untouched\r\n")
 
 
 def test_names_that_are_taken(tmp_path):
-    text = f"{HEAD}random_1 = 3\n\n\ndef f_random():\n    return 1\n\n\n@np2fx.node\ndef f(x):\n    return x * random_1 + np.random.randn(3)\n"
+    taken = "random_1 = 3\n\n\ndef f_random():\n    return 1\n\n\n"
+    text = HEAD + taken + node("return x * random_1 + np.random.randn(3)")[len(HEAD) :]
     new, _ = np2fx.rewrite_source(text, random_as_input=True)
     assert "random_2" in new and "def f_random_(" in new
     np.random.seed(0)

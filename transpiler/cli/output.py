@@ -31,8 +31,10 @@ class Painter:
         return f"\033[{_COLOURS[what]}m{text}\033[0m" if self.on else text
 
 
-def show(findings: Sequence[Finding], output_format: str, statistics: bool = False, stream: TextIO | None = None, stdin: str = "") -> None:
-    """Print findings. `stdin` is the text of standard input, for the frames of findings in it."""
+def show(findings: Sequence[Finding], output_format: str, statistics: bool = False, stream: TextIO | None = None, stdin: str = "",
+         texts: dict[str, str] | None = None) -> None:  # fmt: skip
+    """Print findings. `stdin` is the text of standard input, for the frames of findings in it; `texts` those of files that have
+    changed since they were read, by path."""
     stream = stream or sys.stdout
     if statistics:
         _statistics(findings, output_format, stream)
@@ -45,7 +47,7 @@ def show(findings: Sequence[Finding], output_format: str, statistics: bool = Fal
             print(_github(finding), file=stream)
     else:
         paint = Painter(coloured(stream))
-        sources = _Sources(stdin)
+        sources = _Sources(stdin, texts or {})
         for finding in findings:
             print(_text(finding, sources, paint), end="\n\n", file=stream)
 
@@ -53,8 +55,9 @@ def show(findings: Sequence[Finding], output_format: str, statistics: bool = Fal
 class _Sources:
     """The lines of files, each read once."""
 
-    def __init__(self, stdin: str) -> None:
-        self.stdin, self.held = stdin, {}  # type: ignore[var-annotated]
+    def __init__(self, stdin: str, texts: dict[str, str]) -> None:
+        self.stdin = stdin
+        self.held = {path: _lines(text) for path, text in texts.items()}
 
     def line(self, path: str, number: int) -> str | None:
         if path not in self.held:
@@ -72,7 +75,11 @@ class _Sources:
                 text = decode(read(path), path).text
             except (OSError, EncodingError):
                 return []
-        return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return _lines(text)
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _text(finding: Finding, sources: _Sources, paint: Painter) -> str:

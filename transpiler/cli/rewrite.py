@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     findings: list[Finding] = []
+    texts: dict[str, str] = {}
     changed = broken = 0
     for start in args.paths:
         if start != "-" and not os.path.exists(start):
@@ -32,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
         config = options.config_of(args, args.stdin_filename if start == "-" else start)
         for path in files.discover([start], config.exclude, config.root):
             try:
-                did, said = _file(path, config, args)
+                did, said = _file(path, config, args, texts)
             except OSError as error:
-                raise UsageError(f"{path}: {error.strerror}") from None
+                raise UsageError(f"{path}: {error.strerror}" if error.strerror else str(error)) from None
             except Exception as error:  # one file must not stop the run
                 if os.environ.get("NP2FX_DEBUG"):
                     raise
@@ -43,11 +44,11 @@ def run(args: argparse.Namespace) -> int:
                 did, said, broken = False, [], broken + 1
             findings += said
             changed += did
-    return _finish(args, findings, changed, broken)
+    return _finish(args, findings, texts, changed, broken)
 
 
-def _file(path: str, config: Config, args: argparse.Namespace) -> tuple[bool, list[Finding]]:
-    """Rewrite one file: whether it changed (or would), and the findings."""
+def _file(path: str, config: Config, args: argparse.Namespace, texts: dict[str, str]) -> tuple[bool, list[Finding]]:
+    """Rewrite one file: whether it changed (or would), and the findings; its text as it was goes into `texts`."""
     from ..source.rewrite import rewrite_source
 
     name = args.stdin_filename if path == "-" else path
@@ -61,6 +62,8 @@ def _file(path: str, config: Config, args: argparse.Namespace) -> tuple[bool, li
     text, findings = rewrite_source(source.text, name, config, all_functions=args.all_functions, exact=args.exact, boundary=args.boundary,
                                     random_as_input=args.random_as_input)  # fmt: skip
     changed = text != source.text
+    if findings:
+        texts[name] = source.text
     findings = [f for f in findings if config.wants(f)]
     if args.diff:
         if changed:
@@ -87,10 +90,10 @@ def diff(old: str, new: str, path: str) -> str:
     return "".join(lines)
 
 
-def _finish(args: argparse.Namespace, findings: list[Finding], changed: int, broken: int) -> int:
+def _finish(args: argparse.Namespace, findings: list[Finding], texts: dict[str, str], changed: int, broken: int) -> int:
     stream = sys.stderr if args.diff or "-" in args.paths else sys.stdout
     if args.output_format != "text" or findings:
-        output.show(findings, args.output_format, stream=stream)
+        output.show(findings, args.output_format, stream=stream, texts=texts)
     if args.output_format == "text" and "-" not in args.paths and not args.diff:
         verb = "would be rewritten" if args.check else "rewritten"
         print(f"{changed} file{'' if changed == 1 else 's'} {verb}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import inspect
 import linecache
@@ -15,7 +16,8 @@ import torch
 
 from .. import operators as ops
 from .. import own_rules
-from ..passage import Passage, keep
+from ..errors import numpys
+from ..passage import Passage, collect, keep, release
 from ..rules._arrays import mirrored_views
 from ..rules._table import Refused
 from ..source.facts import TORCH, UNKNOWN, Fact
@@ -75,19 +77,18 @@ class Converted:
             raise ConversionError(findings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        passage = Passage(arrays=False)
+        passage, collecting = Passage(arrays=False), collect()
         try:
             args, kwargs = passage.inward((*self._self, *args)), {k: passage.inward(v) for k, v in kwargs.items()}
             twin, mirrored, _ = self._variant(args, kwargs)
             if self._keeps:
                 keep(inspect.signature(self.function).bind(*args, **kwargs).arguments, tuple(sorted(self._keeps)))
-            if not mirrored:
-                return twin(*args, **kwargs)
-            with mirrored_views():
+            with mirrored_views() if mirrored else contextlib.nullcontext(), numpys():
                 return twin(*args, **kwargs)
         except Refused as refused:
             raise ConversionError([self._place(refused)]) from refused
         finally:
+            release(passage, collecting)
             passage.settle()
 
     def source_for(self, *args: Any, **kwargs: Any) -> str:

@@ -56,11 +56,41 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
     newline = re.search(r"\r\n|\n|\r", text)
     nl = newline.group() if newline else "\n"
     kept = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
-    at = _insertion_line(tree)
-    if at and at <= len(kept) and not kept[at - 1].endswith(("\n", "\r")):
-        kept[at - 1] += nl
-    kept.insert(at, "".join(line + nl for line in lines))
+    group = _third_party(tree)
+    places = [(_place_in(group, line) if group else _insertion_line(tree), n, line) for n, line in enumerate(lines)]
+    for at, _, line in sorted(places, reverse=True):
+        if at and at <= len(kept) and not kept[at - 1].endswith(("\n", "\r")):
+            kept[at - 1] += nl
+        kept.insert(at, line + nl)
     return "".join(kept)
+
+
+def _third_party(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    """The group of imports at the top that NumPy (or torch, or np2fx) stands in: one a line, without blank lines between."""
+    groups: list[list[ast.Import | ast.ImportFrom]] = []
+    for s, following in zip(tree.body, [*tree.body[1:], None]):
+        alone = s.lineno == s.end_lineno and (following is None or following.lineno != s.lineno)
+        if not isinstance(s, (ast.Import, ast.ImportFrom)) or not alone:
+            continue
+        if groups and groups[-1][-1].lineno + 1 == s.lineno:
+            groups[-1].append(s)
+        else:
+            groups.append([s])
+    last = _insertion_line(tree)
+    return next((g for g in groups if g[-1].lineno <= last and any(_module(s).split(".")[0] in ("numpy", "torch", "np2fx", "leapp") for s in g)), [])
+
+
+def _module(s: ast.Import | ast.ImportFrom) -> str:
+    return s.names[0].name if isinstance(s, ast.Import) else "." * s.level + (s.module or "")
+
+
+def _place_in(group: list[ast.Import | ast.ImportFrom], line: str) -> int:
+    """The line after which an import goes in a group sorted as isort and ruff do: `import`s by module, then `from`s by module."""
+    new = ast.parse(line).body[0]
+    assert isinstance(new, (ast.Import, ast.ImportFrom))
+    key = (isinstance(new, ast.ImportFrom), _module(new).lower())
+    before = [s.lineno for s in group if (isinstance(s, ast.ImportFrom), _module(s).lower()) <= key]
+    return max(before, default=group[0].lineno - 1)
 
 
 def _is_imported(tree: ast.Module, key: str, name: str) -> bool:

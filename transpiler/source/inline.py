@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .facts import UNKNOWN, Fact
 from .plain import FLOATS, INTEGERS
 from .promotion import ASSUMED
-from .results import SCALAR_TYPES
+from .results import DOUBLES, SCALAR_TYPES
 from .table import _tree as module_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class _Value:
 
 def inline(r: Rewriter, call: ast.Call, rule: Any, args: list[ast.expr]) -> str | None:
     """The text of a torch call that means `rule` applied to `args` and the call's keywords; None where it must be called."""
+    if r.torch_name != "torch":
+        return None  # the file means something else by `torch`: arguments and rule could not be told apart
     if r.exact or r.mirrored or any(isinstance(a, ast.Starred) for a in args) or any(k.arg is None for k in call.keywords):
         return None
     if "#" in r.source.of(call) or rule.writes or (r.mutates and rule.view):
@@ -49,7 +51,7 @@ def inline(r: Rewriter, call: ast.Call, rule: Any, args: list[ast.expr]) -> str 
     except (_Undecided, StopIteration):
         return None
     r.imported.add("torch")
-    return text if r.torch_name == "torch" else text.replace("torch.", f"{r.torch_name}.")
+    return text
 
 
 def _bind(r: Rewriter, rule: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, _Value]:
@@ -90,6 +92,8 @@ def _check_loop(rule: Any, env: dict[str, _Value]) -> None:
     if any(v.given for k, v in env.items() if k not in inputs and k != "out"):
         raise _Undecided
     facts = [env[n].fact for n in inputs]
+    if set(rule.names) & DOUBLES:
+        raise _Undecided
     dtypes = {f.dtype for f in facts if f.is_tensor}
     if len(dtypes) != 1 or not dtypes <= set(FLOATS):
         raise _Undecided

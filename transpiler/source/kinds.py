@@ -72,13 +72,14 @@ class Random(Kind):
     ## Why is this bad?
 
     A graph holds the numbers that were drawn while it was made: every later call sees the same "random" ones. torch's
-    generator gives other numbers than NumPy's for the same seed, so no translation is exact.
+    generator gives other numbers than NumPy's for the same seed, so no translation is exact. `np2fx rewrite --random-as-input`
+    makes parameters of them: the function takes the numbers, and where its caller gives none, draws them with NumPy as before.
     """
 
     name = "random"
     code = "NX103"
     message = "random numbers inside a node become constants of the graph"
-    hint = "draw them outside and pass them in as an argument"
+    hint = "draw them outside and pass them in as an argument, or rewrite with --random-as-input"
     bad = HEADER + "@np2fx.node\ndef jitter(x):\n    return x + np.random.normal(size=x.shape)\n"
     good = HEADER + "@np2fx.node\ndef jitter(x, noise):\n    return x + noise\n"
 

@@ -103,6 +103,10 @@ class Outside(Functions):
             node = next(n for n, v in zip(e.args, args, strict=False) if v.is_array and v.traced)
             self.say("element-iteration", node)
             return Value("unknown", True)
+        refusal = self.table.refusal(name)
+        if refusal is not None and traced:
+            self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint)
+            return UNKNOWN
         if top in COMPILED and traced:
             self.say("opaque-call", e, f"{name} cannot be traced: its result becomes a constant")
             return UNKNOWN

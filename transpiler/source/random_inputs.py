@@ -258,7 +258,7 @@ class _Lifter:
                 where = "in a loop" if any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(s)) else "in a branch or a block"
                 raise _No(call, f"random numbers drawn {where} cannot be an input: how many there are is not known",
                           "draw them at the top of the function, all at once, and take from them")  # fmt: skip
-            if inside and not any(n is call for n in ast.walk(s.value or s)):  # type: ignore[union-attr]
+            if inside and not any(n is call for n in ast.walk(s.value or s)):  # type: ignore[attr-defined]
                 raise _No(call, "random numbers drawn for a place to write to", "give the place a name first")
             if inside:
                 break

@@ -219,6 +219,10 @@ def _dtype_argument(call: ast.Call, inference: Inference, position: int) -> str 
     return {"builtins.float": "float64", "builtins.int": "int64", "builtins.bool": "bool"}.get(str(fact.value))
 
 
+DOUBLES = frozenset(("numpy.float_power",))
+"""Ufuncs that compute in float64 whatever float they are given."""
+
+
 def _ufunc(rule: Any, args: list[Fact], keywords: set[str | None]) -> Fact:
     if any(isinstance(n, ast.Return) and isinstance(n.value, ast.Tuple) for n in ast.walk(rule.function)):
         return UNKNOWN  # several outputs
@@ -230,7 +234,7 @@ def _ufunc(rule: Any, args: list[Fact], keywords: set[str | None]) -> Fact:
     if all(a.kind == "number" for a in operands):
         return Fact("scalar", None, 0, fresh=True)
     made = operated("add", *operands)
-    known = made.dtype in FLOATS and not keywords & {"dtype", "casting", "signature"}
+    known = made.dtype in FLOATS and not set(rule.names) & DOUBLES and not keywords & {"dtype", "casting", "signature"}
     return Fact(made.kind, made.dtype if known else None, made.rank, fresh=True)
 
 

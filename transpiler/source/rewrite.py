@@ -161,8 +161,8 @@ class _Module:
                  if f.kind == "array" and f.dtype not in (None, ASSUMED) and n not in node.declared}  # fmt: skip
         counted = tuple(n for n in numbers if n in rewriter.read_names)
         made.edits, made.imported = edits, set(rewriter.imported)
-        options = [*(["numpy=False"] if self.boundary == "none" else []), *([f"floating={used!r}"] if used else []),
-                   *([f"arrays={arrays!r}"] if arrays else []), *([f"numbers={counted!r}"] if counted else []), *([f"takes={takes!r}"] if takes else []),
+        options = [*(["numpy=False"] if self.boundary == "none" else []), *([f"floating={_literal(used)}"] if used else []),
+                   *([f"arrays={_literal(arrays)}"] if arrays else []), *([f"numbers={_literal(counted)}"] if counted else []), *([f"takes={_literal(takes)}"] if takes else []),
                    *(["mirrored=True"] if rewriter.mirrored else []), *([f"keeps={tuple(sorted(rewriter.keeps))!r}"] if rewriter.keeps and self.boundary == "numpy" else []),
                    *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else [])]
         if options or self.boundary == "numpy":
@@ -345,6 +345,11 @@ def _suspicious(n: ast.AST) -> bool:
         return False
     attribute = n.func.attr if isinstance(n.func, ast.Attribute) else n.func.id if isinstance(n.func, ast.Name) else ""
     return attribute in (*_IN_PLACE, "flip", "fliplr", "flipud", "rot90") or any(k.arg in ("out", "copy", None) for k in n.keywords)
+
+
+def _literal(value: Any) -> str:
+    """A tuple of names, or names with specs, in the double quotes that formatters write."""
+    return repr(value).replace("'", '"')
 
 
 def _spec(fact: Fact) -> str:

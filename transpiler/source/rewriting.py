@@ -70,7 +70,7 @@ class Rewriter:
         outside = {name for n in inside if isinstance(n, ast.Global) for name in n.names}
         stored = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         self.own_names = inference.locals | inner | (stored - outside)
-        self.filled = _filled_names(inside)
+        self.filled = self._filled_names(inside)
         self.read_names = {n.id for n in inside if isinstance(n, ast.Name)}
         self.stored_names = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         self.consumed = {c for n in inside for c in _consumed_by(n)}
@@ -199,7 +199,7 @@ class Rewriter:
             elif fact.kind == "scalar" and simple:
                 self.piece(s, f"{target.id} = {target.id} {_SYMBOLS[type(s.op)]} {_grouped(s.value, value)}")
             else:
-                self.piece(s, f"{target.id} = {self.ops('update', target.id, repr(ufunc), value)}")
+                self.piece(s, f"{target.id} = {self.ops('update', target.id, self.quoted(ufunc), value)}")
         elif isinstance(target, ast.Subscript):
             self.owned(target)
             container = self.fact(target.value)
@@ -208,11 +208,11 @@ class Rewriter:
                 self.piece(target, self.spliced(target))
             elif container.may_be_tensor or operand.may_be_tensor:
                 owner, key = self.subscript(target)
-                self.piece(s, self.ops("update_item", owner, key, repr(ufunc), value))
+                self.piece(s, self.ops("update_item", owner, key, self.quoted(ufunc), value))
         elif isinstance(target, ast.Attribute):
             self.owned(target)
             place = self.spliced(target)
-            self.piece(s, f"{place} = {self.ops('update', place, repr(ufunc), value)}")
+            self.piece(s, f"{place} = {self.ops('update', place, self.quoted(ufunc), value)}")
 
     def _item_targets(self, t: ast.expr) -> bool:
         return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(t))
@@ -275,14 +275,9 @@ class Rewriter:
                 continue
             owner = self.fact(t.value)
             if owner.may_be_tensor and t.attr in ("shape", "dtype", "real", "imag", "flat", "T", "strides") and s.value is not None and len(targets) == 1:
-                self.piece(s, self.ops("set_attribute", self.text(t.value), repr(t.attr), self.text(s.value)))
+                self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), self.text(s.value)))
                 return
             self.owned(t)
-            base: ast.expr = t
-            while isinstance(base, (ast.Attribute, ast.Subscript)):
-                base = base.value
-            if isinstance(base, ast.Name) and base.id not in self.stored_names and base.id in self.own_names:
-                self.refuse("side-effect", t, f"`{self.source.of(t)}` outlives the call: the next one would find a tensor there", "return the value instead")
         if s.value is not None:
             self.piece(s.value, self.text(s.value))
 
@@ -328,6 +323,12 @@ class Rewriter:
         self.imported.add("ops")
         return f"{self.ops_name}.{function}({', '.join(args)})"
 
+    quote = '"'
+
+    def quoted(self, name: str) -> str:
+        """A name as a string literal; inside an f-string in the quotes that it does not use."""
+        return f"{self.quote}{name}{self.quote}"
+
     def torch(self) -> str:
         self.imported.add("torch")
         return self.torch_name
@@ -356,7 +357,7 @@ class Rewriter:
 
     def either(self, ufunc: str, *operands: ast.expr) -> str:
         """An operator on what may be an array or a torch tensor: right only where both libraries agree."""
-        return self.ops("either", repr(ufunc), *map(self.text, operands))
+        return self.ops("either", self.quoted(ufunc), *map(self.text, operands))
 
     def _function(self, ufunc: str, *facts: Fact) -> str:
         if any(f.is_tensor for f in facts):
@@ -484,7 +485,7 @@ class Rewriter:
                 return f"{_grouped_owner(e.value, self.text(e.value))}.numel()"
             if e.attr == "T" and owner.kind == "array" and owner.rank == 2:
                 return None
-            return self.ops("attribute", self.text(e.value), repr(e.attr))
+            return self.ops("attribute", self.text(e.value), self.quoted(e.attr))
         if owner.is_tensor and e.attr not in ("shape", "ndim") and f"numpy.ndarray.{e.attr}" not in self.table.rules:
             self.unmapped(e, f"numpy.ndarray.{e.attr}", f"ndarray.{e.attr}")
         return None
@@ -514,6 +515,14 @@ class Rewriter:
     def render_JoinedStr(self, e: ast.JoinedStr) -> str | None:
         """Text shows NumPy's values, so what may be a tensor is shown as NumPy would hold it."""
         pieces: list[tuple[int, int, str]] = []
+        opening = self.source.of(e).lstrip("fFrRbBuU")[:1]
+        self.quote = "'" if opening == '"' else '"'
+        try:
+            return self._formatted(e, pieces)
+        finally:
+            self.quote = '"'
+
+    def _formatted(self, e: ast.JoinedStr, pieces: list[tuple[int, int, str]]) -> str | None:
         for part in ast.walk(e):
             if not isinstance(part, ast.FormattedValue):
                 continue
@@ -526,7 +535,11 @@ class Rewriter:
                 self.refuse("not-rewritten", e, "the place of an expression inside this f-string is not known on this Python")
                 return None
             new = text if fact.kind in ("number", "text", "none", "other") else self.ops("python", text)
-            pieces.append((start, end, new))
+            fitting = _within_quotes(new, self.source.of(e))
+            if fitting is None:
+                self.refuse("not-rewritten", e, "what is formatted cannot be written inside this f-string", "give it a name first")
+                return None
+            pieces.append((start, end, fitting))
         whole = self.source.span(e)
         inner = [p for p in pieces if not any(o is not p and o[0] <= p[0] and p[1] <= o[1] for o in pieces)]
         return splice(self.source, *whole, inner) if inner else None
@@ -535,6 +548,12 @@ class Rewriter:
         from .rewriting_calls import render_call
 
         return render_call(self, e)
+
+    def render_Starred(self, e: ast.Starred) -> str | None:
+        """`[*x]`, `f(*x)`: the elements of an array are copies in NumPy, views in torch."""
+        if not (isinstance(e.ctx, ast.Load) and self.mutates and self.fact(e.value).may_be_tensor):
+            return None
+        return "*" + self.ops("iterate", self.text(e.value))
 
     def render_Lambda(self, e: ast.Lambda) -> str | None:
         return None
@@ -594,6 +613,21 @@ class Rewriter:
                 return not self.is_pure(n.func) and any(self.fact(a).may_be_tensor for a in n.args)
         return False
 
+    def _filled_names(self, inside: list[ast.AST]) -> set[str]:
+        """The names whose arrays are written into after they are made: by index, as `out=`, by a copy or a fill, by who knows what."""
+        found: set[str] = set()
+        for n in inside:
+            if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name):
+                found.add(n.value.id)
+            elif isinstance(n, ast.Call):
+                rule = self.table.rules.get(str(self.fact(n.func).value))
+                reads = rule is not None and not rule.writes and not rule.is_ufunc and all(p.name != "out" for p in rule.parameters[: len(n.args)])
+                outs = [k.value for k in n.keywords if k.arg == "out"] + ([] if reads else n.args)
+                found |= {o.id for o in outs if isinstance(o, ast.Name)}
+                if isinstance(n.func, ast.Attribute) and n.func.attr in ("fill", "put") and isinstance(n.func.value, ast.Name):
+                    found.add(n.func.value.id)
+        return found
+
     def _flips(self, n: ast.AST) -> bool:
         if isinstance(n, ast.Slice):
             step = n.step
@@ -630,25 +664,22 @@ def _consumed_by(n: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _filled_names(inside: list[ast.AST]) -> set[str]:
-    """The names whose arrays are written into after they are made: by index, as `out=`, by a copy or a fill."""
-    found: set[str] = set()
-    for n in inside:
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name):
-            found.add(n.value.id)
-        elif isinstance(n, ast.Call):
-            outs = [k.value for k in n.keywords if k.arg == "out"] + n.args
-            found |= {o.id for o in outs if isinstance(o, ast.Name)}
-            if isinstance(n.func, ast.Attribute) and n.func.attr in ("fill", "put") and isinstance(n.func.value, ast.Name):
-                found.add(n.func.value.id)
-    return found
-
-
 def _same_expression(text: str, node: ast.expr) -> bool:
     try:
         return ast.dump(ast.parse(f"({text})", mode="eval").body) == ast.dump(node)
     except SyntaxError:
         return False
+
+
+def _within_quotes(text: str, f_string: str) -> str | None:
+    """Python text such that it may stand inside an f-string: with other quotes than the string's. None where that can't be done."""
+    quoted = f_string.lstrip("fFrRbBuU")
+    quote = quoted[:3] if quoted[:3] in ("\'\'\'", '"""') else quoted[:1]
+    if quote not in text and "\\" not in text:
+        return text
+    other = '"' if quote[0] == "'" else "'"
+    swapped = text.replace(quote[0], other)
+    return swapped if len(quote) == 1 and other not in text and "\\" not in text else None
 
 
 def _grouped(node: ast.expr, text: str) -> str:

@@ -131,7 +131,7 @@ def _scalar(r: Rewriter, e: ast.Call, dtype: str) -> str | None:
         return None
     if len(e.args) == 1 and r.fact(e.args[0]).kind == "number" and r.fact(e.args[0]).dtype in ("int", "float", "bool") and not r.exact and dtype[0] in "fc":
         return f"{r.torch()}.tensor({r.text(e.args[0])}, dtype={r.torch_name}.{dtype})"
-    return f"{_ops(r)}.scalar({', '.join([repr(dtype), *map(r.text, e.args)])})"
+    return f"{_ops(r)}.scalar({', '.join([r.quoted(dtype), *map(r.text, e.args)])})"
 
 
 def _builtin(r: Rewriter, e: ast.Call, name: str) -> str | None:
@@ -160,6 +160,10 @@ def _library(r: Rewriter, e: ast.Call, name: str) -> str | None:
         if text is not None:
             r.rule_modules.add(rule.module)
         return text
+    refusal = r.table.refusal(name)
+    if refusal is not None and any(r.fact(a).may_be_tensor for a in _arguments(e)):
+        r.refuse(refusal.finding, e.func, f"`{r.source.of(e.func)}`: {refusal.reason}", refusal.hint)
+        return None
     package = name.split(".")[0]
     if package in ("torch", "np2fx") or (package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "statistics", "pickle")):
         return None
@@ -218,7 +222,7 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
         start, end = r.source.span(e)
         f0, f1 = r.source.span(f)
         pieces = [p for p in r._parts(e, start, end) if p[0] >= f1]
-        return splice(r.source, start, end, [*pieces, (f0, f1, r.ops("method", r.text(f.value), repr(f.attr)))])
+        return splice(r.source, start, end, [*pieces, (f0, f1, r.ops("method", r.text(f.value), r.quoted(f.attr)))])
     return _called_method(r, e, f)
 
 

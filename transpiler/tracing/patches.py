@@ -88,6 +88,8 @@ class ScalarMeta(type):
         original = cls.__base__
         if tracer is None or kwargs or len(args) != 1 or not holds_traced(args[0]):
             return original(*args, **kwargs)  # type: ignore[misc]
+        if is_traced(args[0]) and isinstance(args[0], numpy.ndarray) and args[0].ndim and args[0].dtype == original:
+            return args[0]  # an array of that dtype is returned as it is
         made = numpy.array(args[0], dtype=original)
         return made[()] if made.ndim == 0 else made
 

@@ -73,6 +73,27 @@ def verify(
     return report
 
 
+def check_form(
+    fn: Callable[..., Any], form: Callable[..., Any], *samples: Any, way: str = "trace", max_examples: int = 50, seed: int = 0
+) -> Report:
+    """The cross-check of `verify` alone, on a torch form of `fn` that is given: is it what `fn` is?
+
+    Sizes stay those of the samples (or of the first sample made from the specs), as a graph may hold for no others."""
+    report = _empty_report(fn)
+    plan = plan_of(fn, samples, None)
+    given = inspect.signature(fn).bind_partial(*samples).arguments
+    complete = bool(samples) and set(plan) <= set(given)
+    sizes = free_sizes(plan)
+    with Progress(report.node, max_examples) as progress:
+        limits = (Tolerance(), seed, max_examples, 0.0)
+        work = Verification(fn, plan, sizes, given if complete else None, report, *limits, progress, fixed=set(sizes))
+        if work.choose_sample():
+            work.forms[way] = form
+            work.check_sample()
+            work.cross_check()
+    return report
+
+
 def _empty_report(fn: Callable[..., Any]) -> Report:
     """A report that knows the node's name and place."""
     inner = inspect.unwrap(fn)

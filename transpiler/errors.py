@@ -1,0 +1,44 @@
+"""torch's errors as NumPy's: what a caller of a NumPy function catches, the caller of its twin catches too.
+
+torch raises RuntimeError where NumPy raises ValueError, and IndexError for an axis that is out of bounds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+import numpy
+import torch
+
+_VALUE = re.compile(
+    r"must match the (size|existing size) of|Sizes of tensors must match|stack expects each tensor|is invalid for input of size|cannot reshape tensor"
+    r"|Expected reduction dim|have non-zero size|Boolean value of Tensor|shapes cannot be multiplied|inconsistent tensor size|size mismatch"
+    r"|not broadcastable|doesn't match the broadcast shape|expected m[0-9]? ?and|Expected size for first two dimensions|shape mismatch"
+    r"|must have (the )?same (size|length)|only be converted to Python scalars|non-negative|batch1 must|invalid shape dimension|Trying to create tensor with negative"
+)
+"""What torch says where NumPy raises ValueError."""
+
+
+@contextlib.contextmanager
+def numpys() -> Iterator[None]:
+    """Within it, errors that torch raises for arguments that NumPy refuses as well are raised as NumPy's class."""
+    try:
+        yield
+    except (RuntimeError, IndexError) as error:
+        found = _translated(error)
+        if found is None:
+            raise
+        raise found from error
+
+
+def _translated(error: Exception) -> Exception | None:
+    text = str(error)
+    if isinstance(error, torch.linalg.LinAlgError):
+        return numpy.linalg.LinAlgError(text)
+    if type(error) is IndexError and text.startswith("Dimension out of range"):
+        return numpy.exceptions.AxisError(text)
+    if type(error) in (RuntimeError, IndexError) and _VALUE.search(text):
+        return ValueError(text)
+    return None
