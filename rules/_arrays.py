@@ -81,7 +81,11 @@ def stands_for(number: Any, dtype: torch.dtype) -> bool:
         return False
     if dtype.is_floating_point:
         exact = 2**11 if dtype == torch.float16 else 2**63
-        return abs(number) < exact if isinstance(number, int) else number != number or abs(number) in (0.0, float("inf")) or abs(number) <= torch.finfo(dtype).max
+        return (
+            abs(number) < exact
+            if isinstance(number, int)
+            else number != number or abs(number) in (0.0, float("inf")) or abs(number) <= torch.finfo(dtype).max
+        )
     return isinstance(number, int) and torch.iinfo(dtype).min <= number <= torch.iinfo(dtype).max
 
 
@@ -231,7 +235,9 @@ def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
     twice = getattr(base, "_np2fx_mirror", None)
     if twice is not None and twice[1] == dims:
         return twice[0][...]
-    copy = torch.empty_strided(base.shape, _mirrored_strides(base, dims), dtype=base.dtype, device=base.device).copy_(torch.flip(base, dims))
+    copy = torch.empty_strided(base.shape, _mirrored_strides(base, dims), dtype=base.dtype, device=base.device).copy_(
+        torch.flip(base, dims)
+    )
     copy._np2fx_mirror = (base, dims)  # type: ignore[attr-defined]
     return follow(base, copy, lambda base: torch.flip(base, dims), lambda base, copy: torch.flip(copy, dims))
 

@@ -85,7 +85,9 @@ def can_cast(source: torch.dtype, target: torch.dtype, casting: str) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def resolve(ufunc: numpy.ufunc, operands: tuple[Any, ...], dtype: torch.dtype | None = None, casting: str = "same_kind") -> tuple[torch.dtype, ...]:
+def resolve(
+    ufunc: numpy.ufunc, operands: tuple[Any, ...], dtype: torch.dtype | None = None, casting: str = "same_kind"
+) -> tuple[torch.dtype, ...]:
     """The dtypes of the loop NumPy would run: inputs, then outputs. Raises NumPy's own TypeError where there is none.
 
     `operands` are torch dtypes, or `int`, `float`, `complex` for weak Python numbers (bool is strong in NumPy too)."""

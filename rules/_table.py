@@ -178,7 +178,11 @@ def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any
 def _in_dtype_of(out: Any, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keywords of a reduction with the dtype that NumPy computes in, common to `out` and the array: sums always, means of
     inexact arrays."""
-    if "dtype" not in parameters or kwargs.get("dtype") is not None or (len(args) > parameters.index("dtype") and args[parameters.index("dtype")] is not None):
+    if (
+        "dtype" not in parameters
+        or kwargs.get("dtype") is not None
+        or (len(args) > parameters.index("dtype") and args[parameters.index("dtype")] is not None)
+    ):
         return kwargs
     array = args[0] if args else next(iter(kwargs.values()))
     is_mean = "ddof" in parameters or ("initial" not in parameters and "where" in parameters)

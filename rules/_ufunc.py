@@ -37,7 +37,12 @@ class Ufunc:
             raise ValueError(f"{name} is no ufunc here ({self.numpy!r})")
         self.__signature__ = _signature(body)
         self.nin, self.nout, self.nargs = self.numpy.nin, self.numpy.nout, self.numpy.nargs
-        self.ntypes, self.types, self.identity, self.signature = self.numpy.ntypes, self.numpy.types, self.numpy.identity, self.numpy.signature
+        self.ntypes, self.types, self.identity, self.signature = (
+            self.numpy.ntypes,
+            self.numpy.types,
+            self.numpy.identity,
+            self.numpy.signature,
+        )
 
     def __repr__(self) -> str:
         return f"<rule for numpy.{self.__name__}>"
@@ -48,7 +53,9 @@ class Ufunc:
         if signature is not None:
             raise Refused("signature= is not supported", "use dtype=")
         if not self.nin <= len(args) <= self.nin + self.nout:
-            raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nin + self.nout} positional arguments but {len(args)} were given")
+            raise TypeError(
+                f"{self.__name__}() takes from {self.nin} to {self.nin + self.nout} positional arguments but {len(args)} were given"
+            )
         if len(args) > self.nin:
             out = args[self.nin :]
         if isinstance(out, tuple) and self.nout == 1:
@@ -120,7 +127,9 @@ class Ufunc:
         a = as_tensor(array, dtype)
         axes = tuple(range(a.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
         axes = tuple(sorted({_axis(d, a.ndim) for d in axes}))
-        moved = torch.movedim(a, axes, tuple(range(len(axes)))).flatten(0, len(axes) - 1) if len(axes) != 1 else torch.movedim(a, axes[0], 0)
+        moved = (
+            torch.movedim(a, axes, tuple(range(len(axes)))).flatten(0, len(axes) - 1) if len(axes) != 1 else torch.movedim(a, axes[0], 0)
+        )
         parts = list(torch.unbind(moved, 0))
         start = parts.pop(0) if initial is None and parts else initial if initial is not None else self.numpy.identity
         if start is None:
@@ -279,7 +288,11 @@ def _comparable(operands: list[Any]) -> list[Any]:
 def known_ints(x: Any, parameter: str) -> list[int]:
     """Integers that must be known when the call is traced (they decide the graph's shape)."""
     if isinstance(x, torch.Tensor):
-        raise Refused(f"{parameter} is computed from the inputs, but decides what the graph looks like", f"pass {parameter} as Python ints", "data-dependent-shape")
+        raise Refused(
+            f"{parameter} is computed from the inputs, but decides what the graph looks like",
+            f"pass {parameter} as Python ints",
+            "data-dependent-shape",
+        )
     return [int(i) for i in numpy.asarray(x).reshape(-1)]
 
 

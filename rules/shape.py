@@ -221,7 +221,7 @@ def ndarray_transpose(a, /, *axes):
 
 @rule("numpy.ndarray.T", kind="shape", view=True, examples=("a.T",))
 @viewing
-def T(a):  # noqa: N802
+def T(a):
     if a.ndim == 2:
         return torch.transpose(a, 0, 1)
     return torch.permute(a, _reversed(a))

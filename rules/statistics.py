@@ -124,7 +124,9 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def never_overwritten(overwrite_input):
     """NumPy leaves open in which order `overwrite_input` leaves the array: no torch function does just that."""
     if overwrite_input:
-        raise Refused("overwrite_input=True leaves the array in an order that NumPy does not define", "leave it out: the result is the same")
+        raise Refused(
+            "overwrite_input=True leaves the array in an order that NumPy does not define", "leave it out: the result is the same"
+        )
 
 
 def midpoint(low, high):

@@ -90,7 +90,9 @@ class _Check:
             if dtype not in (torch.float32, torch.float64):
                 raise self.error(n, "a float32 or float64 array")
         if len(set(given.values())) > 1:
-            raise TypeError(f"{self.name} was rewritten for arrays of one float dtype, but got {given}: {_way_out(next(iter(given)), 'float32')}")
+            raise TypeError(
+                f"{self.name} was rewritten for arrays of one float dtype, but got {given}: {_way_out(next(iter(given)), 'float32')}"
+            )
         for n in numbers:
             value = self.arguments.get(n, 0)
             if not isinstance(value, (int, float)) or isinstance(value, _numpy.generic):
@@ -102,7 +104,11 @@ class _Check:
 
     def error(self, parameter: str, wanted: str) -> TypeError:
         value = self.arguments[parameter]
-        got = f"a {str(value.dtype).removeprefix('torch.')} array of rank {value.ndim}" if isinstance(value, torch.Tensor) else f"a {type(value).__name__}"
+        got = (
+            f"a {str(value.dtype).removeprefix('torch.')} array of rank {value.ndim}"
+            if isinstance(value, torch.Tensor)
+            else f"a {type(value).__name__}"
+        )
         dtype = str(value.dtype).removeprefix("torch.") if isinstance(value, torch.Tensor) else type(value).__name__
         sizes = f"[{', '.join('_' * value.ndim)}]" if isinstance(value, torch.Tensor) else ""
         return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {_way_out(parameter, dtype + sizes)}")

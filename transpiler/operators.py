@@ -99,7 +99,9 @@ def update(a: Any, ufunc: str, b: Any) -> Any:
         rule = rules.lookup(f"numpy.{ufunc}").call
         value = rule.compute(a, b) if isinstance(rule, Ufunc) else rule(a, b)
         if value.shape != a.shape:
-            raise ValueError(f"non-broadcastable output operand with shape {tuple(a.shape)} doesn't match the broadcast shape {tuple(value.shape)}")
+            raise ValueError(
+                f"non-broadcastable output operand with shape {tuple(a.shape)} doesn't match the broadcast shape {tuple(value.shape)}"
+            )
         return store(a, value)
     if isinstance(a, numpy.ndarray):
         return _state(a, lambda: getattr(numpy, ufunc)(a, python(b), out=a))
@@ -137,7 +139,11 @@ def getitem(a: Any, index: Any) -> Any:
 
 def _keep_zero_d(found: Any, index: Any) -> Any:
     """`x[0, ...]` is a 0-d array in NumPy, `x[0]` a scalar."""
-    if isinstance(found, torch.Tensor) and found.ndim == 0 and any(i is Ellipsis for i in (index if isinstance(index, tuple) else (index,))):
+    if (
+        isinstance(found, torch.Tensor)
+        and found.ndim == 0
+        and any(i is Ellipsis for i in (index if isinstance(index, tuple) else (index,)))
+    ):
         return zero_d_array(found)
     return found
 
@@ -443,7 +449,10 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
 
 def _writes_text(function: Any) -> bool:
     """A method of a logger: what it is given is shown as NumPy shows it."""
-    return isinstance(getattr(function, "__self__", None), (logging.Logger, logging.LoggerAdapter)) or getattr(function, "__module__", "") == "logging"
+    return (
+        isinstance(getattr(function, "__self__", None), (logging.Logger, logging.LoggerAdapter))
+        or getattr(function, "__module__", "") == "logging"
+    )
 
 
 def _lifted(function: types.FunctionType) -> Callable[..., Any]:
@@ -472,7 +481,11 @@ def numpy_rule(function: Any) -> Callable[..., Any] | None:
         refusal = REFUSALS.get(name) or REFUSALS.get(f"numpy.{getattr(function, '__name__', '')}")
         if refusal is not None:
             raise Refused(f"{name}: {refusal.reason}", refusal.hint, refusal.finding)
-        raise Refused(f"{name} has no rule", "compute it from what the rules cover, or split the node", "random" if "random" in name else "unmapped-function")
+        raise Refused(
+            f"{name} has no rule",
+            "compute it from what the rules cover, or split the node",
+            "random" if "random" in name else "unmapped-function",
+        )
     return None
 
 

@@ -45,7 +45,7 @@ class Passage:
             return self._container(value)
         if isinstance(value, tuple):
             inside = [self.inward(v) for v in value]
-            if all(a is b for a, b in zip(inside, value)):
+            if all(a is b for a, b in zip(inside, value, strict=False)):
                 return value
             return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
         self.seen[id(value)] = value
@@ -65,7 +65,7 @@ class Passage:
             copy.extend(self.inward(v) for v in value)
         else:
             copy.update({k: self.inward(v) for k, v in value.items()})
-        if all(a is b for a, b in zip(_elements(copy), _elements(value))):
+        if all(a is b for a, b in zip(_elements(copy), _elements(value), strict=False)):
             copy = value  # nothing to turn: the function gets the caller's own
             self.given[id(value)] = (value, value)
         self.returned[id(copy)] = value
@@ -77,7 +77,11 @@ class Passage:
             return zero_d_array(value)
         if isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
             if isinstance(value, (numpy.ma.MaskedArray, numpy.matrix)):
-                raise Refused(f"a {type(value).__name__} is not a plain array: its operators mean something else", "pass np.asarray(...) of it, a mask beside it", "object-dtype")
+                raise Refused(
+                    f"a {type(value).__name__} is not a plain array: its operators mean something else",
+                    "pass np.asarray(...) of it, a mask beside it",
+                    "object-dtype",
+                )
             return self._array(value)
         return as_tensor(value) if isinstance(value, numpy.generic) and value.dtype.kind in "biufc" else value
 
@@ -97,12 +101,12 @@ class Passage:
             if isinstance(value, torch.Size):
                 return tuple(value)
             inside = [self.outward(v) for v in value]
-            if all(a is b for a, b in zip(inside, value)):
+            if all(a is b for a, b in zip(inside, value, strict=False)):
                 return value
             return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
         if type(value) in (list, dict):
             made = [self.outward(v) for v in value] if isinstance(value, list) else {k: self.outward(v) for k, v in value.items()}
-            return value if all(a is b for a, b in zip(_elements(made), _elements(value))) else made
+            return value if all(a is b for a, b in zip(_elements(made), _elements(value), strict=False)) else made
         if not self.arrays:
             return value
         if dataclasses.is_dataclass(value) and not isinstance(value, type) and id(value) not in self.seen:
@@ -126,7 +130,7 @@ class Passage:
             return self.returned[id(value)]
         if isinstance(value, tuple):
             inside = [self.state(v) for v in value]
-            if all(a is b for a, b in zip(inside, value)):
+            if all(a is b for a, b in zip(inside, value, strict=False)):
                 return value
             return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
         return to_array(value)
@@ -138,7 +142,9 @@ class Passage:
                 array[...] = to_array(copy)  # ValueError where it is read-only, as NumPy says
         for original, copy, before in self.containers:
             now = _elements(copy)
-            if (copy is original and not self.arrays) or (len(now) == len(before) and all(a is b for a, b in zip(now, before)) and copy is not original):
+            if (copy is original and not self.arrays) or (
+                len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=False)) and copy is not original
+            ):
                 continue
             if isinstance(original, list):
                 original[:] = [self.outward(v) for v in list(copy)]

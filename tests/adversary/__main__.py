@@ -21,7 +21,9 @@ def main() -> int:
     options = parser.parse_args()
     seed = int(time.time()) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
-    totals = attack(seed, options.minutes * 60, options.programs, options.verify_every, options.leaving, not options.no_shrink, options.refused)
+    totals = attack(
+        seed, options.minutes * 60, options.programs, options.verify_every, options.leaving, not options.no_shrink, options.refused
+    )
     print(totals.text())
     return 1 if totals.failures else 0
 

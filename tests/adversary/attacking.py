@@ -40,11 +40,16 @@ class Totals:
         lines.append(f"refused: {100 * self.refused_share:.1f} % of programs x ways")
         if self.failures:
             lines.append(f"{len(self.failures)} kinds of failure")
-            lines += [f"    {self.repeated[key] + 1} x seed {seed} {way} {v.kind}: {v.why[:110]}" for key, (way, v, _, seed) in self.failures.items()]
+            lines += [
+                f"    {self.repeated[key] + 1} x seed {seed} {way} {v.kind}: {v.why[:110]}"
+                for key, (way, v, _, seed) in self.failures.items()
+            ]
         return "\n".join(lines)
 
 
-def attack(seed: int, seconds: float, programs: int, verify_every: int, leaving: float, shrinking: bool = True, show_refused: bool = False) -> Totals:
+def attack(
+    seed: int, seconds: float, programs: int, verify_every: int, leaving: float, shrinking: bool = True, show_refused: bool = False
+) -> Totals:
     """Attack for so many seconds or programs. Prints each new kind of failure, shrunk."""
     totals = Totals()
     start = time.perf_counter()
@@ -95,8 +100,10 @@ def smallest(program: Program, way: str, verdict: Verdict) -> tuple[Program, Ver
 
     def fails(candidate: Program) -> bool:
         found = judge(candidate, (way,))[way]
-        return found.kind == verdict.kind and (_generic(found.why) == _generic(verdict.why)) and (
-            raises or reference(candidate.module(), candidate.sample).error is None
+        return (
+            found.kind == verdict.kind
+            and (_generic(found.why) == _generic(verdict.why))
+            and (raises or reference(candidate.module(), candidate.sample).error is None)
         )
 
     made = shrink(program, fails)

@@ -86,7 +86,9 @@ def advanced(writer: Writer, a: Array) -> str:
 
 def mask(writer: Writer, a: Array) -> str:
     """A mask of values: as an index to read it leaves the graph, to write it does not."""
-    return writer.fill(writer.rng.choice(("{=:r} > {num}", "{=:b}", "np.isfinite({=})", "({=:r} < 0) | ({=:r} > 2)", "~{=:b}", "{=} == {num}")))
+    return writer.fill(
+        writer.rng.choice(("{=:r} > {num}", "{=:b}", "np.isfinite({=})", "({=:r} < 0) | ({=:r} > 2)", "~{=:b}", "{=} == {num}"))
+    )
 
 
 def index(writer: Writer, a: Array) -> str:

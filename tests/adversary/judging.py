@@ -111,7 +111,11 @@ def _compare(program: Program, module: Any, form: Any, args: list[Any], want: Ou
 
 def _refused(error: Any) -> Verdict:
     findings = getattr(error, "findings", [])
-    return Verdict("refused", f"{findings[0].name}: {findings[0].message}") if findings else Verdict("crash", f"refused with no finding: {error}")
+    return (
+        Verdict("refused", f"{findings[0].name}: {findings[0].message}")
+        if findings
+        else Verdict("crash", f"refused with no finding: {error}")
+    )
 
 
 def verify(program: Program) -> Verdict:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
 from np2fx.verifying.counterexample import literal
 
 from .expressions import Failed, expression

@@ -41,8 +41,7 @@ def _smaller(program: Program) -> Iterator[Program]:
     node = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "node")
     for made in _edits(node):
         yield _with(program, made)
-    for arguments in _plainer(program):
-        yield arguments
+    yield from _plainer(program)
     for made in _split_edits(node):
         yield _with(program, made)
 
@@ -106,7 +105,11 @@ def _parts(e: ast.AST) -> list[ast.expr]:
     """What may stand in place of an expression: its own parts."""
     if isinstance(e, (ast.Name, ast.Constant)) or (isinstance(e, ast.Attribute) and ast.unparse(e).startswith("np.")):
         return []
-    return [c for c in ast.iter_child_nodes(e) if isinstance(c, ast.Call) or (isinstance(c, ast.expr) and not f"{ast.unparse(c)}.".startswith("np."))][:4]
+    return [
+        c
+        for c in ast.iter_child_nodes(e)
+        if isinstance(c, ast.Call) or (isinstance(c, ast.expr) and not f"{ast.unparse(c)}.".startswith("np."))
+    ][:4]
 
 
 def _plainer(program: Program) -> Iterator[Program]:

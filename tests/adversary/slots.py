@@ -1,16 +1,16 @@
 """What the slots of a template stand for.
 
-    {a} {A} {V} {M} {N}  an array or scalar; of rank >= 1; 1; 2; >= 2. A suffix narrows the kind: {A:f} floats, i integers, b bools,
-                         c complex, r real (no complex), q floats and complex, n no bools, u what is writable and a variable
-    {=} {~}              an array of the shape of the first; one that broadcasts with it (with a kind: {~:r})
-    {ax} {axes} {axkw}   an axis of the first; an axis, a tuple of axes or None; nothing or `, axis=...`
-    {kd}                 nothing or `, keepdims=True`
-    {num} {int} {pos}    a Python number; a small int; a small positive int
-    {dt}                 a dtype
-    {idx} {sidx}         an index for the first; one that makes a scalar
-    {shape}              a shape of the size of the first
-    {n}                  the length of the first, or of its last axis, as text that computes it
-    {s}                  a NumPy scalar or 0-d array or a Python number
+{a} {A} {V} {M} {N}  an array or scalar; of rank >= 1; 1; 2; >= 2. A suffix narrows the kind: {A:f} floats, i integers, b bools,
+                     c complex, r real (no complex), q floats and complex, n no bools, u what is writable and a variable
+{=} {~}              an array of the shape of the first; one that broadcasts with it (with a kind: {~:r})
+{ax} {axes} {axkw}   an axis of the first; an axis, a tuple of axes or None; nothing or `, axis=...`
+{kd}                 nothing or `, keepdims=True`
+{num} {int} {pos}    a Python number; a small int; a small positive int
+{dt}                 a dtype
+{idx} {sidx}         an index for the first; one that makes a scalar
+{shape}              a shape of the size of the first
+{n}                  the length of the first, or of its last axis, as text that computes it
+{s}                  a NumPy scalar or 0-d array or a Python number
 """
 
 from __future__ import annotations
@@ -26,7 +26,20 @@ if TYPE_CHECKING:
 
 KINDS = {"": "biufc", "f": "f", "i": "iu", "b": "b", "c": "c", "r": "biuf", "q": "fc", "n": "iufc", "x": "iuf", "u": "biufc", "w": "iufc"}
 RANKS = {"a": (0, 9), "A": (1, 9), "V": (1, 1), "M": (2, 2), "N": (2, 9), "T": (3, 9)}
-DTYPES = ("np.float32", "np.float64", "np.int64", "np.int32", "bool", "float", "int", "np.uint8", "'float32'", "np.float16", "np.complex64", "np.int8")
+DTYPES = (
+    "np.float32",
+    "np.float64",
+    "np.int64",
+    "np.int32",
+    "bool",
+    "float",
+    "int",
+    "np.uint8",
+    "'float32'",
+    "np.float16",
+    "np.complex64",
+    "np.int8",
+)
 
 
 def is_array(value: Any) -> bool:
@@ -56,7 +69,12 @@ class Filling:
         target = kind in ("u", "w")
 
         def check(v: Any) -> bool:
-            if not is_array(v) or not low <= np.ndim(v) <= high or np.asarray(v).dtype.kind not in kinds or (head != "a" and 0 in np.shape(v)):
+            if (
+                not is_array(v)
+                or not low <= np.ndim(v) <= high
+                or np.asarray(v).dtype.kind not in kinds
+                or (head != "a" and 0 in np.shape(v))
+            ):
                 return False
             return not target or writable(v)
 
@@ -156,7 +174,7 @@ class Filling:
 
     @property
     def _text(self) -> str:
-        return self.writer.variable(lambda v: v is self.first or (is_array(v) and np.shape(v) == np.shape(self.first)) and np.ndim(v) > 0)
+        return self.writer.variable(lambda v: v is self.first or ((is_array(v) and np.shape(v) == np.shape(self.first)) and np.ndim(v) > 0))
 
     def _order(self) -> str:
         return self.rng.choice(("", "", "", ", 'F'", ", order='F'", ", order='C'"))

@@ -42,7 +42,23 @@ def scalar_augment(w: Writer) -> None:
     """In-place operators on scalars rebind, on 0-d arrays they write."""
     if w.chance(0.5):
         name = w.fresh()
-        w.commit(w.fill(name + w.rng.choice((" = {A}[{sidx}]", " = {A}.sum()", " = np.array({num})", " = {A}[..., 0]", " = 0", " = {A}.mean()", " = {A}[0]", " = 1.5"))))
+        w.commit(
+            w.fill(
+                name
+                + w.rng.choice(
+                    (
+                        " = {A}[{sidx}]",
+                        " = {A}.sum()",
+                        " = np.array({num})",
+                        " = {A}[..., 0]",
+                        " = 0",
+                        " = {A}.mean()",
+                        " = {A}[0]",
+                        " = 1.5",
+                    )
+                )
+            )
+        )
     else:
         name = w.variable(lambda v: (is_array(v) and np.ndim(v) == 0) or type(v) in (int, float))
     w.commit(f"{name} {w.rng.choice(('+=', '*=', '-=', '/='))} " + w.fill(w.rng.choice(("{num}", "{s}", "{a}"))))
@@ -90,7 +106,15 @@ def view_and_write(w: Writer) -> None:
         w.commit(f"{other} = {name}" + w.fill(w.rng.choice(("[::-1]", ".T", ".reshape(-1)", "[1:]", "[0]", ".ravel()", "[..., None]"))))
         name = other
     for _ in range(w.rng.randint(1, 2)):
-        w.rng.choice((set_item, augment, lambda w: w.commit(f"{name}[...] = {w.number()}"), lambda w: w.commit(f"{name} += 1"), lambda w: w.commit(f"{name}[0] = {w.number()}")))(w)
+        w.rng.choice(
+            (
+                set_item,
+                augment,
+                lambda w: w.commit(f"{name}[...] = {w.number()}"),
+                lambda w: w.commit(f"{name} += 1"),
+                lambda w: w.commit(f"{name}[0] = {w.number()}"),
+            )
+        )(w)
 
 
 OUT = (
@@ -127,7 +151,15 @@ def in_place(w: Writer) -> None:
 def swap(w: Writer) -> None:
     name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and len(v) > 1 and writable(v))
     i, j = w.rng.randrange(len(w.env[name])), w.rng.randrange(len(w.env[name]))
-    w.commit(w.rng.choice((f"{name}[{i}], {name}[{j}] = {name}[{j}], {name}[{i}]", f"{name}[[{i}, {j}]] = {name}[[{j}, {i}]]", f"{name}[:1], {name}[1:2] = {name}[1:2], {name}[:1].copy()")))
+    w.commit(
+        w.rng.choice(
+            (
+                f"{name}[{i}], {name}[{j}] = {name}[{j}], {name}[{i}]",
+                f"{name}[[{i}, {j}]] = {name}[[{j}, {i}]]",
+                f"{name}[:1], {name}[1:2] = {name}[1:2], {name}[:1].copy()",
+            )
+        )
+    )
 
 
 # Compound statements: what is in the block is written with the variables as on the first pass, then all is run again
@@ -158,9 +190,17 @@ def loop(w: Writer) -> None:
     array = w.fill("{A}")
     value = w.value(array)
     if way in ("range", "step"):
-        text = w.block(f"for {i} in range({w.rng.choice(('2', '3', '1, 3', '2, 0, -1')) if way == 'step' else w.rng.choice(('2', '3'))}):", lambda: simple(w), **{i: 1})
+        text = w.block(
+            f"for {i} in range({w.rng.choice(('2', '3', '1, 3', '2, 0, -1')) if way == 'step' else w.rng.choice(('2', '3'))}):",
+            lambda: simple(w),
+            **{i: 1},
+        )
     elif way == "len":
-        text = w.block(f"for {i} in range({w.rng.choice((f'len({array})', f'{array}.shape[0]', f'len({array}) - 1, -1, -1'))}):", lambda: simple(w), **{i: 0})
+        text = w.block(
+            f"for {i} in range({w.rng.choice((f'len({array})', f'{array}.shape[0]', f'len({array}) - 1, -1, -1'))}):",
+            lambda: simple(w),
+            **{i: 0},
+        )
     elif way == "rows":
         text = w.block(f"for {row} in {array}:", lambda: simple(w), **{row: value[0]})
     elif way == "enumerate":
@@ -176,11 +216,17 @@ def loop(w: Writer) -> None:
         text = w.block(f"for {row} in reversed({array}):", lambda: simple(w), **{row: value[-1]})
     if w.chance(0.4):
         accumulate = w.fill(w.rng.choice((f"{total} = 0", f"{total} = 0.0", f"{total} = np.zeros_like({{a}})", f"{total} = []")))
-        into = f"{total}.append({row if row in text.splitlines()[0] else i if i in text else 1})" if accumulate.endswith("[]") else f"{total} = {total} + {row if row in text.splitlines()[0] else 1}"
+        into = (
+            f"{total}.append({row if row in text.splitlines()[0] else i if i in text else 1})"
+            if accumulate.endswith("[]")
+            else f"{total} = {total} + {row if row in text.splitlines()[0] else 1}"
+        )
         ending = f"\n{total} = np.array({total})" if accumulate.endswith("[]") and w.chance(0.4) else ""
         text = f"{accumulate}\n{text}\n    {into}{ending}"
     if w.chance(0.1):
-        text += w.rng.choice(("\n    if True:\n        break", f"\n    if {array}.ndim > 1:\n        continue", f"\nelse:\n    {total} = 1"))
+        text += w.rng.choice(
+            ("\n    if True:\n        break", f"\n    if {array}.ndim > 1:\n        continue", f"\nelse:\n    {total} = 1")
+        )
     _compound(w, text)
 
 
@@ -199,7 +245,21 @@ def branch(w: Writer) -> None:
 def value_branch(w: Writer) -> None:
     if not w.leaving:
         raise Failed("leaves the graph")
-    condition = w.fill(w.rng.choice(("{s:r} > {num}", "{A:r}.sum() > 0", "{A}.any()", "np.all({A:r} > 0)", "{V}[0] == {num}", "{A:r}.max() > 1 and {A}.ndim > 0", "{num} < {V:r}[0] < {num}", "not {s}", "np.isnan({A:f}).any()")))
+    condition = w.fill(
+        w.rng.choice(
+            (
+                "{s:r} > {num}",
+                "{A:r}.sum() > 0",
+                "{A}.any()",
+                "np.all({A:r} > 0)",
+                "{V}[0] == {num}",
+                "{A:r}.max() > 1 and {A}.ndim > 0",
+                "{num} < {V:r}[0] < {num}",
+                "not {s}",
+                "np.isnan({A:f}).any()",
+            )
+        )
+    )
     text = w.block(f"if {condition}:", lambda: simple(w))
     if w.chance(0.5):
         text += "\n" + w.block("else:", lambda: simple(w))
@@ -209,9 +269,27 @@ def value_branch(w: Writer) -> None:
 def guarded(w: Writer) -> None:
     """`try` around what raises ValueError, or around what does not."""
     name = w.fresh()
-    risky = w.fill(w.rng.choice(("{A} + np.ones((7,))", "{A}.reshape(7, 11)", "np.concatenate([{A}, {A}])", "{A:n} * 2", "{A}[{idx}]", "np.stack([{A}, {A}])", "{A}[99]", "{A}.sum(axis=5)", "np.broadcast_to({A}, (7,))")))
+    risky = w.fill(
+        w.rng.choice(
+            (
+                "{A} + np.ones((7,))",
+                "{A}.reshape(7, 11)",
+                "np.concatenate([{A}, {A}])",
+                "{A:n} * 2",
+                "{A}[{idx}]",
+                "np.stack([{A}, {A}])",
+                "{A}[99]",
+                "{A}.sum(axis=5)",
+                "np.broadcast_to({A}, (7,))",
+            )
+        )
+    )
     error = w.rng.choice(("ValueError", "ValueError", "(ValueError, IndexError)", "Exception"))
-    _compound(w, f"try:\n    {name} = {risky}\nexcept {error}:\n    {name} = {w.fill('{A}')}" + (f"\nelse:\n    {name} = {name} * 1" if w.chance(0.2) else ""))
+    _compound(
+        w,
+        f"try:\n    {name} = {risky}\nexcept {error}:\n    {name} = {w.fill('{A}')}"
+        + (f"\nelse:\n    {name} = {name} * 1" if w.chance(0.2) else ""),
+    )
 
 
 def context(w: Writer) -> None:
@@ -235,7 +313,11 @@ def inner_function(w: Writer) -> None:
         (f"t=None, s={array}", "return s if t is None else t", f"{name}()"),
         ("t, n=2", f"return t if n == 0 else {name}(t * 2, n - 1)", f"{name}({{a:n}})"),
     ))  # fmt: skip
-    text = f"def {name}({head}):\n    {body}" if not (body.startswith("return") and w.chance(0.2) and name not in body) else f"{name} = lambda {head}: {body[7:]}"
+    text = (
+        f"def {name}({head}):\n    {body}"
+        if not (body.startswith("return") and w.chance(0.2) and name not in body)
+        else f"{name} = lambda {head}: {body[7:]}"
+    )
     _compound(w, text + f"\n{w.fresh()} = " + w.fill(call.replace("{~", "{a")))
 
 
@@ -254,7 +336,15 @@ def collection(w: Writer) -> None:
 SIMPLE: dict[Callable[[Writer], None], int] = {
     assign: 40, augment: 10, scalar_augment: 5, set_item: 16, view_and_write: 10, with_out: 5, in_place: 7, swap: 2, unpack: 4,
 }  # fmt: skip
-COMPOUND: dict[Callable[[Writer], None], int] = {loop: 8, branch: 5, value_branch: 3, guarded: 2, context: 1, inner_function: 3, collection: 3}
+COMPOUND: dict[Callable[[Writer], None], int] = {
+    loop: 8,
+    branch: 5,
+    value_branch: 3,
+    guarded: 2,
+    context: 1,
+    inner_function: 3,
+    collection: 3,
+}
 
 
 def attempt(w: Writer, kinds: dict[Callable[[Writer], None], int], times: int) -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-
+import np2fx
 import numpy as np
 import pytest
 import torch
-
-import np2fx
 
 from . import programs
 

@@ -120,7 +120,11 @@ def _operands(node: fx.Node) -> Iterator[tuple[str, Edit]]:
         yield "swapped operands", lambda _, n: setattr(n, "args", (n.args[1], n.args[0], *n.args[2:]))
     if node.target in (torch.cat, torch.stack) and isinstance(args[0], (list, tuple)) and len(args[0]) > 1:
         yield "swapped operands", lambda _, n: n.update_arg(0, list(n.args[0])[::-1])
-    if node.target in (torch.add, torch.sub, torch.mul, torch.div, torch.maximum, torch.minimum) and len(args) == 2 and isinstance(args[0], fx.Node):
+    if (
+        node.target in (torch.add, torch.sub, torch.mul, torch.div, torch.maximum, torch.minimum)
+        and len(args) == 2
+        and isinstance(args[0], fx.Node)
+    ):
         yield "lost operand", lambda _, n: n.replace_all_uses_with(n.args[0])
 
 
@@ -190,4 +194,6 @@ def _bake(graph: fx.Graph, node: fx.Node, value: torch.Tensor) -> None:
 
 
 def _other_dtype(dtype: torch.dtype) -> torch.dtype:
-    return {torch.float32: torch.float64, torch.float64: torch.float32, torch.int64: torch.int32, torch.int32: torch.int64}.get(dtype, torch.float32)
+    return {torch.float32: torch.float64, torch.float64: torch.float32, torch.int64: torch.int32, torch.int32: torch.int64}.get(
+        dtype, torch.float32
+    )

@@ -13,7 +13,14 @@ from typing import Any
 _COMPARISONS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
-_OPERATORS: dict[type, type] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.Mod: ast.Add, ast.FloorDiv: ast.Add}
+_OPERATORS: dict[type, type] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.Mod: ast.Add,
+    ast.FloorDiv: ast.Add,
+}
 _CALLS = {
     "lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq", "add": "sub", "sub": "add", "mul": "add", "div": "mul", "maximum": "minimum",
     "minimum": "maximum", "amax": "amin", "amin": "amax", "argmax": "argmin", "argmin": "argmax", "logical_and": "logical_or", "logical_or": "logical_and",
@@ -23,7 +30,24 @@ _CALLS = {
     "cosh": "sinh", "atan": "tanh", "trunc": "floor", "remainder": "fmod", "fmod": "remainder", "flip": "roll", "sign": "abs", "bitwise_and": "bitwise_or",
     "bitwise_or": "bitwise_xor", "bitwise_xor": "bitwise_and", "logical_not": "clone", "logical_xor": "logical_or", "atan2": "hypot", "hypot": "atan2",
 }  # fmt: skip
-_SWAPPED = ("sub", "div", "pow", "matmul", "lt", "le", "gt", "ge", "atan2", "remainder", "fmod", "copysign", "outer", "floor_divide", "nextafter", "heaviside")
+_SWAPPED = (
+    "sub",
+    "div",
+    "pow",
+    "matmul",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "atan2",
+    "remainder",
+    "fmod",
+    "copysign",
+    "outer",
+    "floor_divide",
+    "nextafter",
+    "heaviside",
+)
 
 
 def function_of(rule: Any) -> types.FunctionType | None:
@@ -82,7 +106,10 @@ def _call_changes(n: ast.Call) -> Iterator[tuple[str, Any]]:
         yield "where's branches swapped", lambda t: setattr(t, "args", [t.args[0], t.args[2], t.args[1]])
         yield "dropped where", lambda t: setattr(t, "args", [t.args[0], t.args[1], t.args[1]])
     if isinstance(function, ast.Name) and function.id in ("cast", "as_inexact") and n.args:
-        yield "dropped cast", lambda t: (setattr(t, "func", ast.Name("as_tensor", ast.Load())), setattr(t, "args", t.args[:1]), setattr(t, "keywords", []))
+        yield (
+            "dropped cast",
+            lambda t: (setattr(t, "func", ast.Name("as_tensor", ast.Load())), setattr(t, "args", t.args[:1]), setattr(t, "keywords", [])),
+        )
     for i, k in enumerate(n.keywords):
         if k.arg in ("dim", "keepdim", "correction", "descending", "unbiased", "rounding_mode", "dtype", "right", "stable"):
             yield f"lost {k.arg}", lambda t, i=i: t.keywords.pop(i)

@@ -9,11 +9,11 @@ import types
 
 import numpy as np
 import pytest
-
 from np2fx.converting import facts as runtime_facts
 from np2fx.source.facts import Inference
 from np2fx.source.results import call_fact
 from np2fx.source.table import load_table
+
 from tests.conformance.cases import arguments, load
 from tests.converting import programs
 
@@ -84,7 +84,9 @@ def of_input(value):
 
 def contradiction(fact, value):
     """Why a fact does not fit a value; None where it does."""
-    is_numpy = isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], type) and issubclass(value[0], (np.ndarray, np.generic))
+    is_numpy = (
+        isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], type) and issubclass(value[0], (np.ndarray, np.generic))
+    )
     if fact.kind in ("array", "scalar", "tensor"):
         if not is_numpy:
             return "no array"

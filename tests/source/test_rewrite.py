@@ -10,9 +10,9 @@ from ast import literal_eval
 import numpy as np
 import pytest
 import torch
-
 from np2fx.source.config import Config
 from np2fx.source.rewrite import rewrite_source
+
 from tests.conformance.cases import source_forms
 
 HEADER = "import numpy as np\nimport np2fx\n\n\n"
@@ -73,7 +73,12 @@ def test_comments_layout_and_quotes_stay():
             )
             return (y   *  x)   # done
         """)
-    for kept in ("def node(x):  # the node", "'''Doc: np.sum is not code.'''", "(  # plus\n        x,\n        1,  # one\n    )", "return (y   *  x)   # done"):
+    for kept in (
+        "def node(x):  # the node",
+        "'''Doc: np.sum is not code.'''",
+        "(  # plus\n        x,\n        1,  # one\n    )",
+        "return (y   *  x)   # done",
+    ):
         assert kept in new
 
 
@@ -168,7 +173,7 @@ def test_helpers_are_rewritten_with_what_they_are_called_with():
         def node(x):
             return unit(x) * 2
         """)
-    assert "@ops.boundary(floating=(\"v\",), numbers=(\"eps\",))\ndef unit" in new
+    assert '@ops.boundary(floating=("v",), numbers=("eps",))\ndef unit' in new
     assert "return v / (torch.sqrt(torch.sum(v * v)) + eps)" in new
     with pytest.raises(TypeError, match="float32 or float64 array in v"):
         run(new, "unit")(np.array([1, 2]))

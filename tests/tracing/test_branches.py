@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import np2fx
 import numpy as np
 import pytest
 import torch
-
-import np2fx
 
 SAMPLES = [np.array([1.0, -2.0, 3.0]), np.array([1.0, 2.0, 3.0]), np.array([-1.0, -2.0, -30.0]), np.array([0.0, 0.0, 0.0])]
 

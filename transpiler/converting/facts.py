@@ -79,7 +79,15 @@ def qualified(value: Any) -> str | None:
 def _numpy_names() -> dict[int, str]:
     """id of each public NumPy callable -> its qualified name; the shortest where it has several."""
     found: dict[int, str] = {}
-    for prefix in ("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.emath", "numpy.lib.stride_tricks", "numpy.polynomial.polynomial"):
+    for prefix in (
+        "numpy",
+        "numpy.linalg",
+        "numpy.fft",
+        "numpy.random",
+        "numpy.emath",
+        "numpy.lib.stride_tricks",
+        "numpy.polynomial.polynomial",
+    ):
         module = numpy
         for part in prefix.split(".")[1:]:
             module = getattr(module, part)
@@ -96,7 +104,7 @@ def _numpy_names() -> dict[int, str]:
 def resolver(function: types.FunctionType) -> Callable[[ast.Name], Fact]:
     """What a name means in a function that does not bind it: a closure variable, a global, a builtin."""
     closure = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
-    free = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
 
     def resolve(e: ast.Name) -> Fact:
         if e.id in free:

@@ -44,7 +44,9 @@ def convert(function: Callable[..., Any]) -> Converted:
     while hasattr(function, "__np2fx_original__"):
         function = function.__np2fx_original__
     if isinstance(function, functools.partial) or not isinstance(function, types.FunctionType):
-        raise ConversionError([make_finding("not-rewritten", message=f"{function!r} is not a Python function", hint="give the function itself")])
+        raise ConversionError(
+            [make_finding("not-rewritten", message=f"{function!r} is not a Python function", hint="give the function itself")]
+        )
     made = Converted(function)
     made.prepare()
     return made
@@ -130,7 +132,7 @@ class Converted:
         rewriter.hands_out = self._is_helper
         edits = rewriter.rewrite(node, known)
         self._keeps |= rewriter.keeps
-        text = splice(source, *_extent(source, node), [e for e in edits])
+        text = splice(source, *_extent(source, node), list(edits))
         return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported
 
     def _module(self, text: str, node: Function, rewriter: Rewriter) -> str:
@@ -193,12 +195,14 @@ class Converted:
         flags = self.function.__code__.co_flags & ANNOTATIONS
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
-            code = compile(_within_closure(tree, name, self.function.__code__.co_freevars), filename, "exec", flags=flags, dont_inherit=True)
+            code = compile(
+                _within_closure(tree, name, self.function.__code__.co_freevars), filename, "exec", flags=flags, dont_inherit=True
+            )
         inner = _code_named(code, "<lambda>" if isinstance(node, ast.Lambda) else name, self.function.__code__.co_freevars)
         own = {"torch": torch, "ops": ops, "npx": _npx()}
         around = Lifted(self.function.__globals__, {k: v for k, v in own.items() if v is not None})
         dict.__setitem__(around, "__builtins__", self.function.__globals__.get("__builtins__", __builtins__))
-        cells = dict(zip(self.function.__code__.co_freevars, self.function.__closure__ or ()))
+        cells = dict(zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=False))
         closure = tuple(_lifted_cell(cells[n]) if n in cells else types.CellType() for n in inner.co_freevars)
         twin = types.FunctionType(inner, around, self.function.__name__, _lifted_values(self.function.__defaults__), closure)
         twin.__kwdefaults__ = _lifted_values(self.function.__kwdefaults__)
@@ -210,7 +214,14 @@ class Converted:
         at = refused.__traceback__
         while at is not None:
             if at.tb_frame.f_code.co_filename.startswith("<np2fx "):
-                header = next((i for i, t in enumerate(linecache.getlines(at.tb_frame.f_code.co_filename)) if t.lstrip().startswith(("def ", "@", "async "))), 0)
+                header = next(
+                    (
+                        i
+                        for i, t in enumerate(linecache.getlines(at.tb_frame.f_code.co_filename))
+                        if t.lstrip().startswith(("def ", "@", "async "))
+                    ),
+                    0,
+                )
                 line = self.function.__code__.co_firstlineno + at.tb_lineno - 1 - header
                 break
             at = at.tb_next
@@ -300,7 +311,9 @@ def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     except SyntaxError:
         return False
     inner = next(c for c in made.co_consts if isinstance(c, types.CodeType))
-    return inner.co_code == code.co_code and [c for c in inner.co_consts if not isinstance(c, types.CodeType)] == [c for c in code.co_consts if not isinstance(c, types.CodeType)]
+    return inner.co_code == code.co_code and [c for c in inner.co_consts if not isinstance(c, types.CodeType)] == [
+        c for c in code.co_consts if not isinstance(c, types.CodeType)
+    ]
 
 
 def _names_in(code: types.CodeType) -> list[str]:

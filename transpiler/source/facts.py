@@ -403,7 +403,11 @@ class Inference:
         if isinstance(e.op, ast.Mod) and a.kind == "text":
             return TEXT
         if isinstance(e.op, ast.Add) and a.kind == b.kind == "sequence":
-            return Fact("sequence", items=a.items + b.items) if a.items is not None and b.items is not None else Fact("sequence", element=_joined([_element(a), _element(b)]))
+            return (
+                Fact("sequence", items=a.items + b.items)
+                if a.items is not None and b.items is not None
+                else Fact("sequence", element=_joined([_element(a), _element(b)]))
+            )
         if isinstance(e.op, ast.Mult) and {a.kind, b.kind} == {"sequence", "number"}:
             return Fact("sequence", element=_element(a if a.kind == "sequence" else b))
         return operated(OPERATORS[type(e.op)], a, b)
@@ -475,7 +479,7 @@ class Inference:
         for part in (e.key, e.value) if isinstance(e, ast.DictComp) else (e.elt,):
             found = self.visit(part)
         walrus = {n.target.id for n in ast.walk(e) if isinstance(n, ast.NamedExpr)}
-        self.env = {**outer_env, **{k: UNKNOWN for k in walrus}}
+        self.env = {**outer_env, **dict.fromkeys(walrus, UNKNOWN)}
         self.locals = outer_locals
         return found
 
@@ -591,7 +595,9 @@ def assigned_names(node: ast.AST) -> set[str]:
     """The names a function binds itself (not those of functions inside it), less its globals and nonlocals."""
     found: set[str] = set()
     free: set[str] = set()
-    pending: list[ast.AST] = [*node.body] if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else [node.body] if isinstance(node, ast.Lambda) else []
+    pending: list[ast.AST] = (
+        [*node.body] if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else [node.body] if isinstance(node, ast.Lambda) else []
+    )
     while pending:
         n = pending.pop()
         if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -68,7 +68,7 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
 def _third_party(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
     """The group of imports at the top that NumPy (or torch, or np2fx) stands in: one a line, without blank lines between."""
     groups: list[list[ast.Import | ast.ImportFrom]] = []
-    for s, following in zip(tree.body, [*tree.body[1:], None]):
+    for s, following in zip(tree.body, [*tree.body[1:], None], strict=False):
         alone = s.lineno == s.end_lineno and (following is None or following.lineno != s.lineno)
         if not isinstance(s, (ast.Import, ast.ImportFrom)) or not alone:
             continue
@@ -77,7 +77,9 @@ def _third_party(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
         else:
             groups.append([s])
     last = _insertion_line(tree)
-    return next((g for g in groups if g[-1].lineno <= last and any(_module(s).split(".")[0] in ("numpy", "torch", "np2fx", "leapp") for s in g)), [])
+    return next(
+        (g for g in groups if g[-1].lineno <= last and any(_module(s).split(".")[0] in ("numpy", "torch", "np2fx", "leapp") for s in g)), []
+    )
 
 
 def _module(s: ast.Import | ast.ImportFrom) -> str:

@@ -59,7 +59,7 @@ def _bind(r: Rewriter, rule: Any, args: list[ast.expr], keywords: list[ast.keywo
     positional = [p for p in rule.parameters if p.kind in ("positional", "positional-only")]
     if len(args) > len(positional):
         raise _Undecided
-    given = {p.name: a for p, a in zip(positional, args)}
+    given = {p.name: a for p, a in zip(positional, args, strict=False)}
     for k in keywords:
         if k.arg in given or k.arg not in {p.name for p in rule.parameters if p.kind != "positional-only"}:
             raise _Undecided
@@ -67,7 +67,9 @@ def _bind(r: Rewriter, rule: Any, args: list[ast.expr], keywords: list[ast.keywo
     for p in rule.parameters:
         if p.name in given:
             node = given[p.name]
-            env[p.name] = _Value(r.text(node), r.fact(node), isinstance(node, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)))
+            env[p.name] = _Value(
+                r.text(node), r.fact(node), isinstance(node, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript))
+            )
         elif p.default is not None:
             env[p.name] = _Value(p.default, _literal_fact(ast.parse(p.default, mode="eval").body), given=False)
         elif p.kind not in ("var-positional", "var-keyword"):
@@ -140,7 +142,7 @@ class _Follower:
         if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and not e.keywords:
             function = self.function(e.func.id)
             if function is not None and len(function.args.args) == len(e.args):
-                return _Follower({p.arg: self.value(a) for p, a in zip(function.args.args, e.args)}, self.file).run(function.body)
+                return _Follower({p.arg: self.value(a) for p, a in zip(function.args.args, e.args, strict=False)}, self.file).run(function.body)
         text = self.render(e)
         if any(n > 1 and not self.env[name].atom for name, n in self.used.items()):
             raise _Undecided
@@ -268,7 +270,7 @@ class _Follower:
             return self.compare(e.left, e.ops[0], e.comparators[0])
         if isinstance(e, ast.Compare):
             left = [e.left, *e.comparators[:-1]]
-            return self.decide(ast.BoolOp(ast.And(), [ast.Compare(a, [op], [b]) for a, op, b in zip(left, e.ops, e.comparators)]))
+            return self.decide(ast.BoolOp(ast.And(), [ast.Compare(a, [op], [b]) for a, op, b in zip(left, e.ops, e.comparators, strict=False)]))
         if isinstance(e, ast.Call):
             return self.predicate(e)
         if isinstance(e, ast.Name) and e.id in self.env:
@@ -311,7 +313,14 @@ class _Follower:
         wanted = isinstance(op, (ast.Eq, ast.Is))
         if attribute == "ndim" and fact.rank is not None and isinstance(right, ast.Constant) and isinstance(right.value, int):
             n = right.value
-            table = {ast.Eq: fact.rank == n, ast.NotEq: fact.rank != n, ast.Lt: fact.rank < n, ast.LtE: fact.rank <= n, ast.Gt: fact.rank > n, ast.GtE: fact.rank >= n}
+            table = {
+                ast.Eq: fact.rank == n,
+                ast.NotEq: fact.rank != n,
+                ast.Lt: fact.rank < n,
+                ast.LtE: fact.rank <= n,
+                ast.Gt: fact.rank > n,
+                ast.GtE: fact.rank >= n,
+            }
             if type(op) in table:
                 return table[type(op)]
         if attribute == "dtype" and fact.dtype is not None:
@@ -365,7 +374,13 @@ class _Follower:
                     return fact.dtype.startswith("float")
             if fact.is_tensor and e.func.attr == "is_contiguous":
                 return True  # it decides between a view and a copy, and where something is written the rule is called
-        if isinstance(e.func, ast.Name) and e.func.id == "isinstance" and len(e.args) == 2 and isinstance(e.args[0], ast.Name) and e.args[0].id in self.env:
+        if (
+            isinstance(e.func, ast.Name)
+            and e.func.id == "isinstance"
+            and len(e.args) == 2
+            and isinstance(e.args[0], ast.Name)
+            and e.args[0].id in self.env
+        ):
             return self.is_instance(self.env[e.args[0].id].fact, ast.unparse(e.args[1]))
         if isinstance(e.func, ast.Name) and e.func.id == "alike" and len(e.args) == 1:
             return self.alike(self.value(e.args[0]).fact)
@@ -412,7 +427,7 @@ class _Follower:
         if function is None or len(function.args.args) != len(e.args):
             return None
         env: dict[str, _Value] = {}
-        for p, a in zip(function.args.args, e.args):
+        for p, a in zip(function.args.args, e.args, strict=False):
             if isinstance(a, ast.Attribute) and a.attr == "dtype" and isinstance(a.value, ast.Name) and a.value.id in self.env:
                 fact = self.env[a.value.id].fact
                 env[p.arg] = _Value("dtype", Fact("dtype", fact.dtype, value=fact.dtype))
@@ -441,14 +456,13 @@ class _Follower:
         raise _Undecided
 
     def is_instance(self, fact: Fact, classes: str) -> bool:
-        if classes == "torch.Tensor":
-            if fact.is_tensor or fact.kind in ("number", "none", "text", "sequence"):
-                return fact.is_tensor
+        if classes == "torch.Tensor" and (fact.is_tensor or fact.kind in ("number", "none", "text", "sequence")):
+            return fact.is_tensor
         if classes == "tuple" and fact.kind in ("number", "none", "sequence", "text", "array", "scalar", "tensor"):
             if fact.kind == "sequence":
                 raise _Undecided
             return False
-        if classes == "int" and (fact.kind == "number" and fact.dtype is not None or fact.is_tensor or fact.kind in ("none", "sequence")):
+        if classes == "int" and ((fact.kind == "number" and fact.dtype is not None) or fact.is_tensor or fact.kind in ("none", "sequence")):
             return fact.kind == "number" and fact.dtype in ("int", "bool")
         raise _Undecided
 
@@ -472,7 +486,9 @@ def _dtype_of(fact: Fact) -> str | None:
         module, _, last = str(fact.value).rpartition(".")
         if module == "numpy":
             return SCALAR_TYPES.get(last)
-        return {"builtins.float": "float64", "builtins.int": "int64", "builtins.bool": "bool", "builtins.complex": "complex128"}.get(str(fact.value))
+        return {"builtins.float": "float64", "builtins.int": "int64", "builtins.bool": "bool", "builtins.complex": "complex128"}.get(
+            str(fact.value)
+        )
     return str(fact.value) if fact.kind == "text" and fact.value in set(SCALAR_TYPES.values()) else None
 
 

@@ -17,7 +17,25 @@ SCALAR_TYPES = {
 }  # fmt: skip
 """NumPy's scalar types by every name they have, and the dtype each makes."""
 
-_SAME_DTYPE = ("sum", "prod", "mean", "std", "var", "min", "max", "amin", "amax", "ptp", "median", "nansum", "nanmean", "nanmin", "nanmax", "nanstd", "nanvar")
+_SAME_DTYPE = (
+    "sum",
+    "prod",
+    "mean",
+    "std",
+    "var",
+    "min",
+    "max",
+    "amin",
+    "amax",
+    "ptp",
+    "median",
+    "nansum",
+    "nanmean",
+    "nanmin",
+    "nanmax",
+    "nanstd",
+    "nanvar",
+)
 _POSITIONS = ("argmin", "argmax", "nanargmin", "nanargmax", "count_nonzero")
 _TRUTH = ("all", "any")
 
@@ -56,7 +74,9 @@ def of_torch(name: str) -> Fact:
     last = name.rpartition(".")[2]
     if name.startswith("torch.nn.") and last[:1].isupper():
         return Fact("other", value="module")
-    if last[:1].isupper() or last.startswith(("is_", "set_", "get_", "no_grad", "inference_mode", "enable_grad", "device", "manual_seed", "compile", "dtype")):
+    if last[:1].isupper() or last.startswith(
+        ("is_", "set_", "get_", "no_grad", "inference_mode", "enable_grad", "device", "manual_seed", "compile", "dtype")
+    ):
         return OTHER
     return TORCH
 
@@ -65,7 +85,13 @@ def _torch_method(owner: Fact, attribute: str) -> Fact:
     if attribute == "numpy":
         return Fact("tensor")
     if attribute in ("item", "tolist", "size", "dim", "numel", "stride", "is_floating_point", "is_complex", "data_ptr", "element_size"):
-        return Fact("sequence", element=number("int")) if attribute in ("size", "stride") else UNKNOWN if attribute == "tolist" else number(None)
+        return (
+            Fact("sequence", element=number("int"))
+            if attribute in ("size", "stride")
+            else UNKNOWN
+            if attribute == "tolist"
+            else number(None)
+        )
     return TORCH if owner.kind == "torch" or attribute in TORCH_ONLY else EITHER
 
 
@@ -80,7 +106,9 @@ TORCH_ONLY = frozenset((
 def torch_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
     """The parameters that are torch tensors in the original: annotated so, or used with what only a torch tensor has."""
     args = function.args
-    found = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs] if a.annotation is not None and _is_tensor_annotation(a.annotation)}
+    found = {
+        a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs] if a.annotation is not None and _is_tensor_annotation(a.annotation)
+    }
     every = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
     for n in ast.walk(function):
         if isinstance(n, ast.Attribute) and n.attr in TORCH_ONLY and isinstance(n.value, ast.Name) and n.value.id in every:
@@ -105,7 +133,9 @@ def _builtin(name: str, args: list[Fact]) -> Fact:
     if name == "zip":
         return Fact("sequence", element=Fact("sequence", items=tuple(map(_element, args))))
     if name in ("list", "tuple", "reversed", "sorted") and args:
-        return Fact("sequence", items=args[0].items if args[0].kind == "sequence" and name in ("list", "tuple") else None, element=_element(args[0]))
+        return Fact(
+            "sequence", items=args[0].items if args[0].kind == "sequence" and name in ("list", "tuple") else None, element=_element(args[0])
+        )
     if name in ("isinstance", "hasattr", "callable", "any", "all"):
         return number("bool")
     if name in ("str", "repr", "format"):
@@ -149,13 +179,23 @@ def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference
     if short in _KEEP_DTYPE and args and not keywords & {"dtype", "shape"}:
         return _kept(short, args, call)
     if short in _CREATE and name.count(".") == 1:
-        dtype = _dtype_argument(call, inference, _CREATE[short]) if _gives_dtype(call, _CREATE[short]) else "float64" if short not in ("full", "arange") else None
+        dtype = (
+            _dtype_argument(call, inference, _CREATE[short])
+            if _gives_dtype(call, _CREATE[short])
+            else "float64"
+            if short not in ("full", "arange")
+            else None
+        )
         if short == "linspace" and any(a.kind != "number" for a in args[:2]):
             return Fact("tensor", fresh=True)
         return _created(short, call, dtype)
     if name == "numpy.linalg.norm" and args and args[0].is_tensor and not keywords - {"ord", "axis", "keepdims"}:
         whole = len(args) == 1 and not keywords
-        return result(args[0].dtype if args[0].dtype in FLOATS else None, 0) if whole else Fact("tensor", args[0].dtype if args[0].dtype in FLOATS else None, fresh=True)
+        return (
+            result(args[0].dtype if args[0].dtype in FLOATS else None, 0)
+            if whole
+            else Fact("tensor", args[0].dtype if args[0].dtype in FLOATS else None, fresh=True)
+        )
     return UNKNOWN
 
 
@@ -198,7 +238,11 @@ def _gives_dtype(call: ast.Call, position: int) -> bool:
 def _created(short: str, call: ast.Call, dtype: str | None) -> Fact:
     shape = call.args[0] if call.args else None
     rank = {"eye": 2, "identity": 2, "linspace": None, "arange": 1}.get(short)
-    if short in ("zeros", "ones", "full") and isinstance(shape, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in shape.elts):
+    if (
+        short in ("zeros", "ones", "full")
+        and isinstance(shape, (ast.Tuple, ast.List))
+        and not any(isinstance(e, ast.Starred) for e in shape.elts)
+    ):
         rank = len(shape.elts)
     elif short in ("zeros", "ones", "full") and isinstance(shape, ast.Constant):
         rank = 1
@@ -249,7 +293,15 @@ def _reduction(short: str, args: list[Fact], call: ast.Call, keywords: set[str |
         return UNKNOWN
     keepdims = given.get("keepdims")
     kept = isinstance(keepdims, ast.Constant) and keepdims.value is True
-    dtype = "int64" if short in _POSITIONS else "bool" if short in _TRUTH else a.dtype if a.dtype in FLOATS and "dtype" not in keywords else None
+    dtype = (
+        "int64"
+        if short in _POSITIONS
+        else "bool"
+        if short in _TRUTH
+        else a.dtype
+        if a.dtype in FLOATS and "dtype" not in keywords
+        else None
+    )
     if keepdims is not None and not isinstance(keepdims, ast.Constant):
         return Fact("tensor", dtype, fresh=True)
     if a.rank is None:
@@ -268,7 +320,12 @@ def _reduction(short: str, args: list[Fact], call: ast.Call, keywords: set[str |
 def _chosen(short: str, args: list[Fact], keywords: set[str | None]) -> Fact:
     """clip and the three-argument where: broadcast and promoted like a sum."""
     operands = [a for a in (args if short == "clip" else args[1:]) if a.kind != "none"]
-    if keywords or len(args) != 3 or any(not (a.is_tensor or a.kind == "number") for a in operands) or not any(a.is_tensor for a in operands):
+    if (
+        keywords
+        or len(args) != 3
+        or any(not (a.is_tensor or a.kind == "number") for a in operands)
+        or not any(a.is_tensor for a in operands)
+    ):
         return UNKNOWN
     made = operated("add", *operands)
     rank = made.rank

@@ -106,7 +106,11 @@ class _Module:
         drawing = drawing_functions(self.tree, self.names)
         functions = [n for n in functions if n.how != "all" or (self._touches_arrays(n) and n.function.name not in drawing)]
         done = [n.function for n in nodes if n.function is not None and self._done(n.function)]
-        self.converted = {n.function for n in functions} | {f for f in ast.walk(self.tree) if isinstance(f, ast.FunctionDef) and self._done(f)} | set(done)
+        self.converted = (
+            {n.function for n in functions}
+            | {f for f in ast.walk(self.tree) if isinstance(f, ast.FunctionDef) and self._done(f)}
+            | set(done)
+        )
         self.pure = _pure_functions(self.tree, self.names)
         self.called_by_writers = {d for f in self.converted - self.pure if f is not None for d in self._called(f)}
         given = {n.function: self._parameters(n) for n in functions}
@@ -161,16 +165,25 @@ class _Module:
                  if f.kind == "array" and f.dtype not in (None, ASSUMED) and n not in node.declared}  # fmt: skip
         counted = tuple(n for n in numbers if n in rewriter.read_names)
         made.edits, made.imported = edits, set(rewriter.imported)
-        options = [*(["numpy=False"] if self.boundary == "none" else []), *([f"floating={_literal(used)}"] if used else []),
-                   *([f"arrays={_literal(arrays)}"] if arrays else []), *([f"numbers={_literal(counted)}"] if counted else []), *([f"takes={_literal(takes)}"] if takes else []),
-                   *(["mirrored=True"] if rewriter.mirrored else []), *([f"keeps={tuple(sorted(rewriter.keeps))!r}"] if rewriter.keeps and self.boundary == "numpy" else []),
-                   *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else [])]
-        if options or self.boundary == "numpy":
-            if self.boundary == "numpy" or options:
-                made.edits.append(self._decorator(function, f"@{self.aliases['ops']}.boundary({', '.join(options)})"))
-                made.imported.add("ops")
+        options = [
+            *(["numpy=False"] if self.boundary == "none" else []),
+            *([f"floating={_literal(used)}"] if used else []),
+            *([f"arrays={_literal(arrays)}"] if arrays else []),
+            *([f"numbers={_literal(counted)}"] if counted else []),
+            *([f"takes={_literal(takes)}"] if takes else []),
+            *(["mirrored=True"] if rewriter.mirrored else []),
+            *([f"keeps={tuple(sorted(rewriter.keeps))!r}"] if rewriter.keeps and self.boundary == "numpy" else []),
+            *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else []),
+        ]
+        if (options or self.boundary == "numpy") and (self.boundary == "numpy" or options):
+            made.edits.append(self._decorator(function, f"@{self.aliases['ops']}.boundary({', '.join(options)})"))
+            made.imported.add("ops")
         if used:
-            made.findings.append(self._finding("assumed-float", function, f"`{node.name}` was rewritten for float arrays in {', '.join(f'`{u}`' for u in used)}"))
+            made.findings.append(
+                self._finding(
+                    "assumed-float", function, f"`{node.name}` was rewritten for float arrays in {', '.join(f'`{u}`' for u in used)}"
+                )
+            )
         return made
 
     def _decorator(self, function: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> tuple[int, int, str]:
@@ -188,8 +201,8 @@ class _Module:
         assert function is not None
         args = function.args
         positional = [*args.posonlyargs, *args.args]
-        defaults = dict(zip([a.arg for a in positional][len(positional) - len(args.defaults) :], args.defaults))
-        defaults |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None}
+        defaults = dict(zip([a.arg for a in positional][len(positional) - len(args.defaults) :], args.defaults, strict=False))
+        defaults |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=False) if d is not None}
         found: dict[str, Fact] = {}
         assumed: list[str] = []
         numbers: list[str] = []
@@ -206,12 +219,19 @@ class _Module:
                 if value.dtype is None and not self.exact:
                     found[a.arg] = array(ASSUMED, value.rank)
                     assumed.append(a.arg)
-            elif (value is not None and value.kind == "number" and value.dtype in ("int", "float")) or (value is None and _is_number(defaults.get(a.arg))):
+            elif (value is not None and value.kind == "number" and value.dtype in ("int", "float")) or (
+                value is None and _is_number(defaults.get(a.arg))
+            ):
                 found[a.arg] = number("float" if value is None else value.dtype)
                 numbers.append(a.arg)
             elif value is not None:
                 found[a.arg] = UNKNOWN
-            elif a.arg not in defaults and node.how != "helper" and not self.exact and self._used_as_array(function, a.arg, indexing=node.how != "all"):
+            elif (
+                a.arg not in defaults
+                and node.how != "helper"
+                and not self.exact
+                and self._used_as_array(function, a.arg, indexing=node.how != "all")
+            ):
                 found[a.arg] = array(ASSUMED)
                 assumed.append(a.arg)
         return found, assumed, numbers
@@ -219,7 +239,9 @@ class _Module:
     def _touches_arrays(self, node: Node) -> bool:
         """Of all functions of a module, those that name NumPy or whose parameters are (taken for) arrays."""
         assert node.function is not None
-        if any(str(self.names.qualified(n)).startswith("numpy.") for n in ast.walk(node.function) if isinstance(n, (ast.Name, ast.Attribute))):
+        if any(
+            str(self.names.qualified(n)).startswith("numpy.") for n in ast.walk(node.function) if isinstance(n, (ast.Name, ast.Attribute))
+        ):
             return True
         return any(f.is_tensor for f in self._parameters(node)[0].values())
 
@@ -234,15 +256,22 @@ class _Module:
                     continue
                 if isinstance(n, (ast.BinOp, ast.UnaryOp)) and not isinstance(getattr(n, "op", None), ast.Not):
                     seen = True
-                elif isinstance(n, ast.Subscript) and child is n.value and not (isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)):
+                elif (
+                    isinstance(n, ast.Subscript)
+                    and child is n.value
+                    and not (isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str))
+                ):
                     seen = seen or indexing or isinstance(n.slice, (ast.Slice, ast.Tuple))
-                elif isinstance(n, ast.Attribute) and (self.table.is_method(n.attr) or n.attr in _ARRAY_USES):
+                elif (isinstance(n, ast.Attribute) and (self.table.is_method(n.attr) or n.attr in _ARRAY_USES)) or (isinstance(n, ast.Call) and n.args and n.args[0] is child and str(self.names.qualified(n.func)).startswith("numpy.")):
                     seen = True
-                elif isinstance(n, ast.Call) and n.args and n.args[0] is child and str(self.names.qualified(n.func)).startswith("numpy."):
-                    seen = True
-                elif not isinstance(n, (ast.Compare, ast.Return, ast.Tuple, ast.List, ast.Call, ast.Assign, ast.IfExp, ast.keyword, ast.AugAssign)):
-                    return False
-                elif isinstance(n, ast.Call) and self.names.qualified(n.func) in ("builtins.range", "builtins.int", "builtins.isinstance", "builtins.str"):
+                elif not isinstance(
+                    n, (ast.Compare, ast.Return, ast.Tuple, ast.List, ast.Call, ast.Assign, ast.IfExp, ast.keyword, ast.AugAssign)
+                ) or (isinstance(n, ast.Call) and self.names.qualified(n.func) in (
+                    "builtins.range",
+                    "builtins.int",
+                    "builtins.isinstance",
+                    "builtins.str",
+                )):
                     return False
         return seen
 
@@ -294,22 +323,44 @@ class _Module:
             for m in made:
                 if m.refused:
                     continue
-                bad = next((by_function[c] for c in m.calls if c in by_function and by_function[c].refused and c is not m.node.function), None)
+                bad = next(
+                    (by_function[c] for c in m.calls if c in by_function and by_function[c].refused and c is not m.node.function), None
+                )
                 if bad is not None:
-                    m.findings.append(self._finding("not-rewritten", m.node.function, f"`{m.node.name}` calls `{bad.node.name}`, which cannot be converted"))
+                    m.findings.append(
+                        self._finding(
+                            "not-rewritten", m.node.function, f"`{m.node.name}` calls `{bad.node.name}`, which cannot be converted"
+                        )
+                    )
                     changed = True
 
     def _done(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Rewritten before: it carries the boundary."""
-        return any(self.names.qualified(d.func if isinstance(d, ast.Call) else d) == "np2fx.operators.boundary" for d in function.decorator_list)
+        return any(
+            self.names.qualified(d.func if isinstance(d, ast.Call) else d) == "np2fx.operators.boundary" for d in function.decorator_list
+        )
 
     def _region(self, node: Node) -> Finding:
-        return self._finding("not-rewritten", node.body[0], f"the region `{node.name}` is not a function of its own", "move it into a function and mark that", "warning")
+        return self._finding(
+            "not-rewritten",
+            node.body[0],
+            f"the region `{node.name}` is not a function of its own",
+            "move it into a function and mark that",
+            "warning",
+        )
 
     def _finding(self, kind: str, node: ast.AST | None, message: str, hint: str = "", severity: str | None = None) -> Finding:
         line = getattr(node, "lineno", 1)
         column = self.source.column(line, getattr(node, "col_offset", 0))
-        return make_finding(kind, path=self.path, line=line, column=column, message=message, hint=hint, severity=severity or (None if kind != "not-rewritten" else "error"))
+        return make_finding(
+            kind,
+            path=self.path,
+            line=line,
+            column=column,
+            message=message,
+            hint=hint,
+            severity=severity or (None if kind != "not-rewritten" else "error"),
+        )
 
 
 def _is_number(default: ast.expr | None) -> bool:
@@ -319,7 +370,22 @@ def _is_number(default: ast.expr | None) -> bool:
     return isinstance(default, ast.Constant) and type(default.value) in (int, float)
 
 
-_IN_PLACE = ("sort", "fill", "put", "resize", "partition", "at", "copyto", "putmask", "place", "put_along_axis", "fill_diagonal", "shuffle", "setfield", "itemset")
+_IN_PLACE = (
+    "sort",
+    "fill",
+    "put",
+    "resize",
+    "partition",
+    "at",
+    "copyto",
+    "putmask",
+    "place",
+    "put_along_axis",
+    "fill_diagonal",
+    "shuffle",
+    "setfield",
+    "itemset",
+)
 
 
 def _pure_functions(tree: ast.Module, names: Names) -> set[ast.AST]:

@@ -75,7 +75,13 @@ class Rewriter:
         self.stored_names = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         self.consumed = {c for n in inside for c in _consumed_by(n)}
         bound = [(t.id, s.value) for s in inside if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
-        other = {n.id for s in inside if not isinstance(s, ast.Assign) for n in ast.iter_child_nodes(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        other = {
+            n.id
+            for s in inside
+            if not isinstance(s, ast.Assign)
+            for n in ast.iter_child_nodes(s)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
         self.made_here = {n for n, _ in bound if all(self.fact(v).fresh for m, v in bound if m == n)} - other
         if isinstance(node, ast.Lambda):
             self.piece(node.body, self.text(node.body))
@@ -106,7 +112,12 @@ class Rewriter:
     def statement(self, s: ast.stmt) -> None:
         if isinstance(s, ast.AugAssign):
             self.augmented(s)
-        elif isinstance(s, ast.Assign) and self._uninitialised(s.value) and isinstance(s.targets[0], ast.Name) and s.targets[0].id in self.filled:
+        elif (
+            isinstance(s, ast.Assign)
+            and self._uninitialised(s.value)
+            and isinstance(s.targets[0], ast.Name)
+            and s.targets[0].id in self.filled
+        ):
             self.permitted.add(s.value)
             self.piece(s.value, self.text(s.value))
         elif isinstance(s, ast.Assign) and any(self._item_targets(t) for t in s.targets):
@@ -129,7 +140,12 @@ class Rewriter:
             return
         elif isinstance(s, ast.Try) and s.handlers:
             self.guarded(s)
-        elif isinstance(s, ast.Assign) and self.mutates and self.fact(s.value).may_be_tensor and any(isinstance(t, (ast.Tuple, ast.List)) for t in s.targets):
+        elif (
+            isinstance(s, ast.Assign)
+            and self.mutates
+            and self.fact(s.value).may_be_tensor
+            and any(isinstance(t, (ast.Tuple, ast.List)) for t in s.targets)
+        ):
             self.piece(s.value, self.ops("iterate", self.text(s.value)))
         elif isinstance(s, ast.AnnAssign):
             if s.value is not None:
@@ -163,7 +179,12 @@ class Rewriter:
             return
         bound = [n for n in s.names if n in self.stored_names]
         if bound:
-            self.refuse("side-effect", s, f"`{bound[0]}` is not the function's own: binding it changes what the next call sees", "take it as an argument and return it")
+            self.refuse(
+                "side-effect",
+                s,
+                f"`{bound[0]}` is not the function's own: binding it changes what the next call sees",
+                "take it as an argument and return it",
+            )
 
     def _uninitialised(self, e: ast.expr) -> bool:
         """`np.empty` and its kin hand out whatever the memory held."""
@@ -178,7 +199,11 @@ class Rewriter:
         text, fact = self.text(e), self.fact(e)
         if fact.kind == "array" and fact.rank == 1 and self.mutates:
             return self.ops("iterate", text)
-        return self.ops("iterate", text) if fact.kind in ("unknown", "tensor") and self.mutates and not _is_call_to(e, "range", "ops.") else text
+        return (
+            self.ops("iterate", text)
+            if fact.kind in ("unknown", "tensor") and self.mutates and not _is_call_to(e, "range", "ops.")
+            else text
+        )
 
     def augmented(self, s: ast.AugAssign) -> None:
         ufunc, target = OPERATORS[type(s.op)], s.target
@@ -203,7 +228,13 @@ class Rewriter:
         elif isinstance(target, ast.Subscript):
             self.owned(target)
             container = self.fact(target.value)
-            if container.kind == "array" and simple and harmless and plain.key(target.slice, self.facts) and plain.keeps(ufunc, container, operand):
+            if (
+                container.kind == "array"
+                and simple
+                and harmless
+                and plain.key(target.slice, self.facts)
+                and plain.keeps(ufunc, container, operand)
+            ):
                 self.piece(s.value, value)
                 self.piece(target, self.spliced(target))
             elif container.may_be_tensor or operand.may_be_tensor:
@@ -274,7 +305,12 @@ class Rewriter:
             if not isinstance(t, ast.Attribute):
                 continue
             owner = self.fact(t.value)
-            if owner.may_be_tensor and t.attr in ("shape", "dtype", "real", "imag", "flat", "T", "strides") and s.value is not None and len(targets) == 1:
+            if (
+                owner.may_be_tensor
+                and t.attr in ("shape", "dtype", "real", "imag", "flat", "T", "strides")
+                and s.value is not None
+                and len(targets) == 1
+            ):
                 self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), self.text(s.value)))
                 return
             self.owned(t)
@@ -347,7 +383,12 @@ class Rewriter:
         if isinstance(e.op, ast.Mod) and a.kind == "text":
             start, end = self.source.span(e)
             r0, r1 = self.source.span(e.right)
-            return splice(self.source, start, end, [p for p in self._parts(e, start, end) if p[0] < r0] + [(r0, r1, self.ops("python", self.text(e.right)))])
+            return splice(
+                self.source,
+                start,
+                end,
+                [p for p in self._parts(e, start, end) if p[0] < r0] + [(r0, r1, self.ops("python", self.text(e.right)))],
+            )
         if "text" in (a.kind, b.kind):
             return None
         ufunc = OPERATORS[type(e.op)]
@@ -408,10 +449,14 @@ class Rewriter:
             found = self.ops("contains", self.text(operands[1]), self.text(operands[0]))
             return f"(not {found})" if isinstance(e.ops[0], ast.NotIn) else found
         names = [OPERATORS.get(type(op)) for op in e.ops]
-        pairs = list(zip(names, zip(facts, facts[1:]), zip(operands, operands[1:])))
-        if all(n is not None and not self.exact and (plain.operator(n, fs, ns) or not any(f.may_be_tensor for f in fs)) for n, fs, ns in pairs):
+        pairs = list(zip(names, zip(facts, facts[1:], strict=False), zip(operands, operands[1:], strict=False), strict=False))
+        if all(
+            n is not None and not self.exact and (plain.operator(n, fs, ns) or not any(f.may_be_tensor for f in fs)) for n, fs, ns in pairs
+        ):
             return None
-        if any("text" in (f.kind for f in fs) or "none" in (f.kind for f in fs) for _, fs, _ in pairs) and not any(f.is_tensor for f in facts):
+        if any("text" in (f.kind for f in fs) or "none" in (f.kind for f in fs) for _, fs, _ in pairs) and not any(
+            f.is_tensor for f in facts
+        ):
             return None
         if len(e.ops) > 1:
             if any(f.may_be_tensor for f in facts) and all(n in COMPARISONS for n in names):
@@ -424,7 +469,7 @@ class Rewriter:
         links = []
         for i, name in enumerate(names):
             left = self.text(operands[i])
-            if 0 < i and not isinstance(operands[i], (ast.Name, ast.Constant)):
+            if i > 0 and not isinstance(operands[i], (ast.Name, ast.Constant)):
                 left = f"_value{self.temporaries}"
             right = self.text(operands[i + 1])
             if i + 1 < len(names) and not isinstance(operands[i + 1], (ast.Name, ast.Constant)):
@@ -460,7 +505,11 @@ class Rewriter:
             flipped = plain.flip(e.slice, self.facts)
             if flipped is not None and owner.kind == "array" and owner.dtype in plain.COMPUTED:
                 return f"{self.torch()}.flip({self.text(e.value)}, ({', '.join(map(str, flipped))},))"
-            if owner.kind == "array" and plain.key(e.slice, self.facts) and not (self.mutates and self.fact(e).kind != "array" and e not in self.consumed):
+            if (
+                owner.kind == "array"
+                and plain.key(e.slice, self.facts)
+                and not (self.mutates and self.fact(e).kind != "array" and e not in self.consumed)
+            ):
                 return None
         name, key = self.subscript(e)
         return self.ops("getitem", name, key)
@@ -587,7 +636,12 @@ class Rewriter:
         elif refusal is not None:
             self.refuse(refusal.finding, node, f"`{shown}`: {refusal.reason}", refusal.hint)
         else:
-            self.refuse("unmapped-function", node, f"`{shown}` has no torch rule", "compute it from functions that have one, or split the node around it")
+            self.refuse(
+                "unmapped-function",
+                node,
+                f"`{shown}` has no torch rule",
+                "compute it from functions that have one, or split the node around it",
+            )
 
     def _writes(self, n: ast.AST) -> bool:
         if isinstance(n, ast.AugAssign):
@@ -621,7 +675,12 @@ class Rewriter:
                 found.add(n.value.id)
             elif isinstance(n, ast.Call):
                 rule = self.table.rules.get(str(self.fact(n.func).value))
-                reads = rule is not None and not rule.writes and not rule.is_ufunc and all(p.name != "out" for p in rule.parameters[: len(n.args)])
+                reads = (
+                    rule is not None
+                    and not rule.writes
+                    and not rule.is_ufunc
+                    and all(p.name != "out" for p in rule.parameters[: len(n.args)])
+                )
                 outs = [k.value for k in n.keywords if k.arg == "out"] + ([] if reads else n.args)
                 found |= {o.id for o in outs if isinstance(o, ast.Name)}
                 if isinstance(n.func, ast.Attribute) and n.func.attr in ("fill", "put") and isinstance(n.func.value, ast.Name):
@@ -632,7 +691,12 @@ class Rewriter:
         if isinstance(n, ast.Slice):
             step = n.step
             return step is not None and not (isinstance(step, ast.Constant) and isinstance(step.value, int) and step.value > 0)
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and self.fact(n.value).may_be_tensor and self.fact(n).kind != "scalar":
+        if (
+            isinstance(n, ast.Subscript)
+            and isinstance(n.ctx, ast.Load)
+            and self.fact(n.value).may_be_tensor
+            and self.fact(n).kind != "scalar"
+        ):
             # An index computed from arrays picks a view in NumPy and a copy in torch.
             return any(self.fact(p).kind in ("scalar", "tensor", "unknown") and not isinstance(p, ast.Slice) for p in key_parts(n.slice))
         if isinstance(n, ast.Call):
@@ -674,7 +738,7 @@ def _same_expression(text: str, node: ast.expr) -> bool:
 def _within_quotes(text: str, f_string: str) -> str | None:
     """Python text such that it may stand inside an f-string: with other quotes than the string's. None where that can't be done."""
     quoted = f_string.lstrip("fFrRbBuU")
-    quote = quoted[:3] if quoted[:3] in ("\'\'\'", '"""') else quoted[:1]
+    quote = quoted[:3] if quoted[:3] in ("'''", '"""') else quoted[:1]
     if quote not in text and "\\" not in text:
         return text
     other = '"' if quote[0] == "'" else "'"

@@ -18,7 +18,15 @@ _TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", 
             "reversed", "iter", "map", "getattr", "hasattr", "type")  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
-_LEFT_ALONE = ("numpy.errstate", "numpy.printoptions", "numpy.dtype", "numpy.finfo", "numpy.iinfo", "numpy.seterr", "numpy.set_printoptions")
+_LEFT_ALONE = (
+    "numpy.errstate",
+    "numpy.printoptions",
+    "numpy.dtype",
+    "numpy.finfo",
+    "numpy.iinfo",
+    "numpy.seterr",
+    "numpy.set_printoptions",
+)
 """NumPy's names that touch no array."""
 
 _BRIDGES = {"torch.from_numpy": "from_numpy", "torch.as_tensor": "from_numpy", "copy.copy": "copy", "copy.deepcopy": "deepcopy"}
@@ -98,7 +106,12 @@ def _numpy(r: Rewriter, e: ast.Call, name: str) -> str | None:
     if name.count(".") == 1 and short in SCALAR_TYPES:
         return _scalar(r, e, SCALAR_TYPES[short])
     if r._uninitialised(e) and e not in r.permitted:
-        r.refuse("uninitialised-memory", e, f"`{r.source.of(e.func)}` hands out whatever the memory held", "use np.zeros, or fill it before it is read")
+        r.refuse(
+            "uninitialised-memory",
+            e,
+            f"`{r.source.of(e.func)}` hands out whatever the memory held",
+            "use np.zeros, or fill it before it is read",
+        )
         return None
     rule = r.table.rules.get(name)
     if rule is None:
@@ -118,7 +131,7 @@ _CALLBACKS = ("func1d", "func", "pyfunc", "function", "funclist")
 def _lift_callbacks(r: Rewriter, e: ast.Call, rule: Any) -> None:
     """Functions that NumPy is given to call (`np.apply_along_axis(f, ...)`) get tensors here: what they mean for tensors is called."""
     positional = [p.name for p in rule.parameters if p.kind in ("positional", "positional-only")]
-    given = [*zip(positional, e.args), *((k.arg, k.value) for k in e.keywords)]
+    given = [*zip(positional, e.args, strict=False), *((k.arg, k.value) for k in e.keywords)]
     for name, value in given:
         if name in _CALLBACKS and not isinstance(value, ast.Lambda) and r.fact(value).kind != "function":
             r.rendered[value] = r.ops("function", r.text(value))
@@ -129,7 +142,13 @@ def _scalar(r: Rewriter, e: ast.Call, dtype: str) -> str | None:
     if e.keywords or len(e.args) > 1:
         r.refuse("unsupported-argument", e, "a NumPy scalar type is called with more than a value", "call it with one value")
         return None
-    if len(e.args) == 1 and r.fact(e.args[0]).kind == "number" and r.fact(e.args[0]).dtype in ("int", "float", "bool") and not r.exact and dtype[0] in "fc":
+    if (
+        len(e.args) == 1
+        and r.fact(e.args[0]).kind == "number"
+        and r.fact(e.args[0]).dtype in ("int", "float", "bool")
+        and not r.exact
+        and dtype[0] in "fc"
+    ):
         return f"{r.torch()}.tensor({r.text(e.args[0])}, dtype={r.torch_name}.{dtype})"
     return f"{_ops(r)}.scalar({', '.join([r.quoted(dtype), *map(r.text, e.args)])})"
 
@@ -165,7 +184,9 @@ def _library(r: Rewriter, e: ast.Call, name: str) -> str | None:
         r.refuse(refusal.finding, e.func, f"`{r.source.of(e.func)}`: {refusal.reason}", refusal.hint)
         return None
     package = name.split(".")[0]
-    if package in ("torch", "np2fx") or (package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "statistics", "pickle")):
+    if package in ("torch", "np2fx") or (
+        package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "statistics", "pickle")
+    ):
         return None
     if any(r.fact(a).may_be_tensor for a in _arguments(e)) and package in _COMPILED:
         r.refuse("opaque-call", e.func, f"`{r.source.of(e.func)}` works on the raw buffer: np2fx cannot see what it does",
@@ -174,7 +195,21 @@ def _library(r: Rewriter, e: ast.Call, name: str) -> str | None:
     return _called(r, e)
 
 
-_MUTATORS = ("append", "extend", "insert", "pop", "remove", "clear", "update", "add", "setdefault", "discard", "appendleft", "popitem", "write")
+_MUTATORS = (
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "update",
+    "add",
+    "setdefault",
+    "discard",
+    "appendleft",
+    "popitem",
+    "write",
+)
 """Methods that change the container they are called on."""
 
 
@@ -198,7 +233,12 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
     name = f"numpy.ndarray.{f.attr}"
     rule = r.table.rules.get(name)
     if _changes_outside(r, f):
-        r.refuse("side-effect", f, f"`{r.source.of(f.value)}` is not the function's own: changing it changes what the next call sees", "return the value instead")
+        r.refuse(
+            "side-effect",
+            f,
+            f"`{r.source.of(f.value)}` is not the function's own: changing it changes what the next call sees",
+            "return the value instead",
+        )
         return None
     if owner.kind in ("torch", "either"):
         if f.attr == "numpy":
@@ -209,7 +249,11 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
         return None
     if owner.kind == "text" and f.attr in ("format", "join"):
         start, end = r.source.span(e)
-        wrapped = [(*r.source.span(a), r.ops("python", r.text(a))) for a in _arguments(e) if r.fact(a).kind not in ("number", "text") and not isinstance(a, ast.Starred)]
+        wrapped = [
+            (*r.source.span(a), r.ops("python", r.text(a)))
+            for a in _arguments(e)
+            if r.fact(a).kind not in ("number", "text") and not isinstance(a, ast.Starred)
+        ]
         return splice(r.source, start, end, wrapped)
     if not owner.may_be_tensor:
         return None if owner.kind in ("text", "number", "none", "sequence") else _called_method(r, e, f)
@@ -218,7 +262,11 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
             r.unmapped(f, name, f"ndarray.{f.attr}")
             return None
         return inline(r, e, rule, [f.value, *e.args]) or _shared_method(r, e, f) or _as_function(r, e, f, r.npx(name))
-    if rule is not None or name in r.table.refusals or f.attr in ("numpy", "resize", "tobytes", "dump", "getfield", "setflags", "setfield", "byteswap", "tofile"):
+    if (
+        rule is not None
+        or name in r.table.refusals
+        or f.attr in ("numpy", "resize", "tobytes", "dump", "getfield", "setflags", "setfield", "byteswap", "tofile")
+    ):
         start, end = r.source.span(e)
         f0, f1 = r.source.span(f)
         pieces = [p for p in r._parts(e, start, end) if p[0] >= f1]

@@ -27,7 +27,9 @@ class Summaries:
     known     what is declared or assumed of each function's parameters
     helpers   the functions whose parameters are to be found from their calls"""
 
-    def __init__(self, resolve: Callable[[ast.Name], Fact], table: Any, known: dict[Function, dict[str, Fact]], helpers: set[Function]) -> None:
+    def __init__(
+        self, resolve: Callable[[ast.Name], Fact], table: Any, known: dict[Function, dict[str, Fact]], helpers: set[Function]
+    ) -> None:
         self.resolve, self.table, self.known, self.helpers = resolve, table, known, helpers
         self.returns: dict[Function, Fact] = {}
         self.floating: dict[Function, list[str]] = {}
@@ -130,10 +132,10 @@ def _bound(function: Function, call: ast.Call, inference: Inference) -> dict[str
     positional = [a.arg for a in [*args.posonlyargs, *args.args]]
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
         return {}
-    found = {p: inference.facts.get(a, UNKNOWN) for p, a in zip(positional, call.args)}
+    found = {p: inference.facts.get(a, UNKNOWN) for p, a in zip(positional, call.args, strict=False)}
     found |= {k.arg: inference.facts.get(k.value, UNKNOWN) for k in call.keywords if k.arg is not None}
-    defaults = dict(zip(positional[len(positional) - len(args.defaults) :], args.defaults))
-    defaults |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None}
+    defaults = dict(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=False))
+    defaults |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=False) if d is not None}
     for name, default in defaults.items():
         if name not in found and isinstance(default, (ast.Constant, ast.UnaryOp)):
             value = default.operand if isinstance(default, ast.UnaryOp) else default

@@ -71,7 +71,7 @@ def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Record
     if not forks.given:
         return first
     ways = [Way(tuple(forks.given), forks.asked == forks.given, first)]
-    pending = [tuple(forks.given[:i]) + (False,) for i in range(len(forks.given))]
+    pending = [(*tuple(forks.given[:i]), False) for i in range(len(forks.given))]
     while pending:
         if len(ways) >= MOST_WAYS:
             raise error("data-dependent-branch", f"more than {MOST_WAYS} ways through the function hang on values", _WAY_OUT, place)
@@ -81,9 +81,11 @@ def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Record
             recording = run(forks)
         except TraceError as refused:
             why = refused.findings[0].message if refused.findings else str(refused)
-            raise error("data-dependent-branch", f"a branch hangs on a value, and the way not taken cannot be traced: {why}", _WAY_OUT, place) from refused
+            raise error(
+                "data-dependent-branch", f"a branch hangs on a value, and the way not taken cannot be traced: {why}", _WAY_OUT, place
+            ) from refused
         ways.append(Way(tuple(forks.given), forks.asked == forks.given, recording))
-        pending += [tuple(forks.given[:i]) + (False,) for i in range(len(answers), len(forks.given))]
+        pending += [(*tuple(forks.given[:i]), False) for i in range(len(answers), len(forks.given))]
     taken = next((w for w in ways if w.is_taken), None)
     if taken is None:
         raise error("data-dependent-branch", "the branches of the function do not repeat", _WAY_OUT, place)

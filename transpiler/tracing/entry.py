@@ -154,7 +154,9 @@ def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, le
     return explore(lambda forks: _record_way(fn, bound, face, leaves, forks, diagnose), face.place)
 
 
-def _record_way(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, leaves: list[Any], forks: Forks, diagnose: bool) -> Recording:
+def _record_way(
+    fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, leaves: list[Any], forks: Forks, diagnose: bool
+) -> Recording:
     """Run `fn` once, with these answers to the questions for the truth of values."""
     face = replace(face, accepted=set())
     tracer = Tracer()
