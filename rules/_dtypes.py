@@ -7,7 +7,7 @@ so there is no promotion table here that could be wrong.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Literal
 
 import numpy
 import torch
@@ -16,6 +16,7 @@ from ._table import Refused
 
 _BY_NAME = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
             "float16", "float32", "float64", "complex64", "complex128")  # fmt: skip
+Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _TO_TORCH: dict[numpy.dtype[Any], torch.dtype] = {numpy.dtype(name): getattr(torch, name) for name in _BY_NAME}
 _TO_NUMPY = {t: n for n, t in _TO_TORCH.items()}
 
@@ -80,13 +81,13 @@ def complex_of(dtype: torch.dtype) -> torch.dtype:
 
 
 @functools.cache
-def can_cast(source: torch.dtype, target: torch.dtype, casting: str) -> bool:
+def can_cast(source: torch.dtype, target: torch.dtype, casting: Casting) -> bool:
     return numpy.can_cast(to_numpy(source), to_numpy(target), casting)
 
 
 @functools.lru_cache(maxsize=4096)
 def resolve(
-    ufunc: numpy.ufunc, operands: tuple[Any, ...], dtype: torch.dtype | None = None, casting: str = "same_kind"
+    ufunc: numpy.ufunc, operands: tuple[Any, ...], dtype: torch.dtype | None = None, casting: Casting = "same_kind"
 ) -> tuple[torch.dtype, ...]:
     """The dtypes of the loop NumPy would run: inputs, then outputs. Raises NumPy's own TypeError where there is none.
 

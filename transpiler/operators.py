@@ -58,13 +58,15 @@ def _unary(ufunc: str, python: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return operate
 
 
-_PYTHON = {
+_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "floor_divide": operator.floordiv,
     "remainder": operator.mod, "power": operator.pow, "matmul": operator.matmul, "bitwise_and": operator.and_, "bitwise_or": operator.or_,
     "bitwise_xor": operator.xor, "left_shift": operator.lshift, "right_shift": operator.rshift, "less": operator.lt,
     "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq, "not_equal": operator.ne,
 }  # fmt: skip
-_PYTHON_UNARY = {"negative": operator.neg, "positive": operator.pos, "invert": operator.invert, "absolute": operator.abs}
+_PYTHON_UNARY: dict[str, Callable[[Any], Any]] = {
+    "negative": operator.neg, "positive": operator.pos, "invert": operator.invert, "absolute": operator.abs,
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -81,13 +83,15 @@ def __getattr__(name: str) -> Any:
 
 def either(ufunc: str, *operands: Any) -> Any:
     """An operator on what is an array or a torch tensor, nobody knows which. Refused where NumPy and torch do not agree."""
-    python = {**_PYTHON, **_PYTHON_UNARY}[ufunc](*operands)
+    function: Callable[..., Any] = _PYTHON[ufunc] if ufunc in _PYTHON else _PYTHON_UNARY[ufunc]
+    python = function(*operands)
     if not any(isinstance(o, torch.Tensor) for o in operands):
         return python
     as_numpy = rules.lookup(f"numpy.{ufunc}").call(*operands)
     if as_numpy.dtype != python.dtype or as_numpy.shape != python.shape or not torch.allclose(as_numpy, python, equal_nan=True):
-        raise Refused(f"NumPy and torch do not agree on `{ufunc}` of {', '.join(str(getattr(o, 'dtype', o)) for o in operands)}, and which one is meant is not known",
-                      "say which: torch.as_tensor(...) or .numpy()", "opaque-call")  # fmt: skip
+        shown = ", ".join(str(getattr(o, "dtype", o)) for o in operands)
+        message = f"NumPy and torch do not agree on `{ufunc}` of {shown}, and which one is meant is not known"
+        raise Refused(message, "say which: torch.as_tensor(...) or .numpy()", "opaque-call")
     return python
 
 
@@ -130,11 +134,10 @@ def getitem(a: Any, index: Any) -> Any:
     if isinstance(a, (torch.Tensor, numpy.ndarray)):
         found = rules.lookup("numpy.ndarray.__getitem__").call(_tensor(a), index)
         return _keep_zero_d(found, index)
-    if isinstance(a, numpy.generic):
-        return as_tensor(a[index])
     if isinstance(index, torch.Tensor) and isinstance(a, (list, tuple, str, range)):
         index = operator.index(index)
-    return a[index]
+    found = a[index]
+    return as_tensor(found) if isinstance(a, numpy.generic) else found
 
 
 def _keep_zero_d(found: Any, index: Any) -> Any:
@@ -155,7 +158,7 @@ def setitem(a: Any, index: Any, value: Any) -> None:
             raise TypeError(f"'numpy.{to_numpy(a.dtype)}' object does not support item assignment")
         rules.lookup("numpy.ndarray.__setitem__").call(a, index, value)
     elif isinstance(a, numpy.ndarray):
-        _state(a, lambda: operator.setitem(a, _numpy_index(index), python(value)))
+        _state(a, lambda: a.__setitem__(_numpy_index(index), python(value)))
     else:
         a[index] = value
 
@@ -389,14 +392,15 @@ def type_of(*args: Any) -> Any:
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
-    builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of, builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
+    builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of,
+    builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
 }  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 for _f in (builtins.str, builtins.repr, builtins.format, builtins.print):
     BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), _f)
-for _f in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.sorted, builtins.iter, builtins.map):
-    BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(iterate, args), **kwargs), _f)
+for _g in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.sorted, builtins.iter, builtins.map):
+    BUILTINS[_g] = functools.partial(lambda f, *args, **kwargs: f(*map(iterate, args), **kwargs), _g)
 for _node, _name in _BY_NODE.items():
     if _name in _PYTHON:
         BUILTINS.setdefault(_PYTHON[_name], functools.partial(lambda n, a, b: getattr(sys.modules[__name__], n)(a, b), _name))
@@ -438,7 +442,7 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         return functools.partial(_lifted(function.__func__), function.__self__)
     if isinstance(function, types.FunctionType) and is_users(function):
         return _lifted(function)
-    method = getattr(type(function), "__call__", None)
+    method = type(function).__call__
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(function, torch.nn.Module):
         return functools.partial(_lifted(method), function)
     if _understands_tensors(function) or not any(map(_holds_array, args)):
@@ -490,9 +494,11 @@ def numpy_rule(function: Any) -> Callable[..., Any] | None:
 
 
 def _check_refusal(function: Any) -> None:
-    """Refused, with its reason, for a function (or a class, or a class method of it) that a module of rules refuses."""
+    """Refused, with its reason, for a function that a module of rules refuses, or whose class it refuses."""
     refused = _refused_by_identity(version())
-    for known in (function, getattr(function, "__self__", None)):
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    owner = getattr(module, (getattr(function, "__qualname__", None) or "").partition(".")[0], None)
+    for known in (function, getattr(function, "__self__", None), owner):
         refusal = refused.get(id(known))
         if refusal is not None:
             raise Refused(f"{getattr(function, '__qualname__', function)}: {refusal.reason}", refusal.hint, refusal.finding)
@@ -548,8 +554,9 @@ def _understands_tensors(function: Any) -> bool:
     if isinstance(owner, (torch.Tensor, list, dict, set, str, tuple, torch.nn.Module)):
         return True
     if isinstance(function, type):
-        return (dataclasses.is_dataclass(function) or issubclass(function, (tuple, list, dict, set, BaseException, int, float, complex, bool, str))
-                or function in (type, super, object, range, enumerate, zip, map, filter, reversed, slice))  # fmt: skip
+        holders = (tuple, list, dict, set, BaseException, int, float, complex, bool, str)
+        known = (type, super, object, range, enumerate, zip, map, filter, reversed, slice)
+        return dataclasses.is_dataclass(function) or issubclass(function, holders) or function in known
     module = (getattr(function, "__module__", None) or getattr(type(owner), "__module__", "") or "").split(".")[0]
     return module in ("torch", "np2fx", "builtins", "_operator") or module in sys.stdlib_module_names
 

@@ -1,4 +1,4 @@
-"""What `np2fx check` and `np2fx rewrite` cost as whole processes, beside `python -c "import libcst"`, which is what a libcst tool starts with.
+"""What `np2fx check` and `np2fx rewrite` cost as whole processes, beside `python -c "import libcst"`: what a libcst tool starts with.
 
 One small clean file, one with findings, one that is rewritten; the commands take turns, CPU time of the child processes is what
 counts. Medians and their ratio to importing libcst are printed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import textwrap
 import types
@@ -58,10 +59,8 @@ def observed(function, args):
     space = types.ModuleType("watched")
     vars(space).update({**function.__globals__, "__watch": watch})
     exec(compile(watched, "<watched>", "exec"), vars(space))
-    try:
+    with contextlib.suppress(Exception):  # what was seen until then still counts
         vars(space)[node.name](*args)
-    except Exception:
-        pass  # what was seen until then still counts
     return seen
 
 

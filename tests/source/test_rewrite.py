@@ -262,7 +262,10 @@ def test_writes_through_reversed_views_are_seen():
 
 
 def test_a_region_is_left_with_a_way_out():
-    text = "import numpy as np\nfrom np2fx import annotate\n\n\ndef step(s):\n    x = annotate.input_tensors('n', {'x': s})\n    y = np.exp(x)\n    annotate.output_tensors('n', {'y': y})\n"
+    text = (
+        "import numpy as np\nfrom np2fx import annotate\n\n\ndef step(s):\n"
+        "    x = annotate.input_tensors('n', {'x': s})\n    y = np.exp(x)\n    annotate.output_tensors('n', {'y': y})\n"
+    )
     new, findings = rewrite_source(text, "m.py")
     assert new == text
     assert [(f.name, f.severity) for f in findings] == [("not-rewritten", "warning")]
@@ -293,5 +296,9 @@ def test_difficult_source_is_rewritten_or_refused(form):
 
 
 def test_static_half_imports_neither_torch_nor_numpy():
-    code = "import sys; from np2fx.source.rewrite import rewrite_source; rewrite_source('import numpy as np\\nimport np2fx\\n@np2fx.node\\ndef f(x):\\n    return np.exp(x)\\n'); print({'torch', 'numpy'} & set(sys.modules))"
+    text = "import numpy as np\nimport np2fx\n@np2fx.node\ndef f(x):\n    return np.exp(x)\n"
+    code = (
+        f"import sys; from np2fx.source.rewrite import rewrite_source; rewrite_source({text!r}); "
+        "print({'torch', 'numpy'} & set(sys.modules))"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import np2fx
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -105,6 +107,28 @@ def test_what_cannot_be_a_choice_is_refused(function, why):
     with pytest.raises(np2fx.TraceError, match=why) as refused:
         np2fx.trace(function, np.array([1.0, 2.0, 3.0]))
     assert refused.value.findings[0].name == "data-dependent-branch"
+
+
+def test_a_way_that_raises_is_an_assertion_of_the_graph():
+    def f(x):
+        if x[0] < 0:
+            if x[1] < 0:
+                raise ValueError("both negative")
+            return x + 1
+        if not x[2] > 0:
+            raise ValueError("must be positive")
+        return x - 1
+
+    graph = np2fx.trace(f, np.array([1.0, 2.0, 3.0]))
+    for values in itertools.product((-1.0, 1.0), repeat=3):
+        given = np.array(values)
+        try:
+            want = f(given)
+        except ValueError as raised:
+            with pytest.raises(RuntimeError, match=str(raised)):
+                graph(torch.from_numpy(given))
+        else:
+            np.testing.assert_array_equal(graph(torch.from_numpy(given)), want)
 
 
 def test_too_many_ways_are_refused():

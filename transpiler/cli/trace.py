@@ -21,15 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import numpy
-
     from ..source.findings import ConversionError
     from ..tracing import TraceError, trace
 
     use_own_rules(args.function)
     function = find_function(args.function)
-    with numpy.load(args.samples, allow_pickle=False) as file:
-        samples = sample_arguments(function, {name: file[name] for name in file.files})
+    samples = sample_arguments(function, load_samples(args.samples))
     try:
         graph = trace(function, *samples)
     except (TraceError, ConversionError) as error:
@@ -37,14 +34,43 @@ def run(args: argparse.Namespace) -> int:
 
         output.show(error.findings, "text")
         return 1
+    except Exception as error:
+        raise _own_error(args.function, function, samples) or error from None
     if args.output is None:
         print(graph.graph)
         return 0
-    from ..pipeline.export import export
+    from ..pipeline.export import ExportError, export
 
-    export(graph, args.output, args.export, samples)
+    try:
+        export(graph, args.output, args.export, samples)
+    except ExportError as error:
+        raise UsageError(str(error)) from error
     print(f"wrote {args.output} ({args.export})")
     return 0
+
+
+def load_samples(path: str) -> dict[str, Any]:
+    """The arrays of an .npz file by key. Raises UsageError where it is none, FileNotFoundError where there is no file."""
+    import zipfile
+
+    import numpy
+
+    try:
+        with numpy.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise UsageError(f"{path} is not an .npz file of arrays: {error}") from None
+
+
+def _own_error(name: str, function: Any, samples: list[Any]) -> UsageError | None:
+    """The error that the function itself raises on the samples, as a NumPy function; None where it raises none."""
+    import copy
+
+    try:
+        function(*copy.deepcopy(samples))
+    except Exception as error:
+        return UsageError(f"{name} raises on these samples, as a NumPy function: {type(error).__name__}: {error}")
+    return None
 
 
 def use_own_rules(text: str) -> None:
@@ -82,7 +108,10 @@ def _from_file(path: str) -> Any:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
 
 
@@ -94,6 +123,8 @@ def _from_name(name: str) -> Any:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
             raise UsageError(f"there is no module `{name}`") from None
         raise UsageError(f"{name} cannot be imported: {error}") from None
+    except Exception as error:
+        raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def sample_arguments(function: Any, arrays: dict[str, Any]) -> list[Any]:

@@ -95,9 +95,9 @@ def _numpy_names() -> dict[int, str]:
             if attribute.startswith("_"):
                 continue
             value = getattr(module, attribute, None)
-            if callable(value) or type(value).__module__.startswith("numpy"):
-                if not isinstance(value, (types.ModuleType, int, float, numpy.generic)):
-                    found.setdefault(id(value), f"{prefix}.{attribute}")
+            of_numpy = callable(value) or type(value).__module__.startswith("numpy")
+            if of_numpy and not isinstance(value, (types.ModuleType, int, float, numpy.generic)):
+                found.setdefault(id(value), f"{prefix}.{attribute}")
     return found
 
 

@@ -161,9 +161,11 @@ class Converted:
             source = Source("".join(lines))
             tree = ast.parse(source.bytes)
         except (OSError, TypeError, SyntaxError, IndentationError) as error:
-            raise ConversionError([make_finding("not-rewritten", path=self._path, message=f"the source of {self.function.__qualname__} cannot be read: {error}",
-                                                hint="define it in a file")]) from error  # fmt: skip
+            raise self._refused(0, f"the source of {self.function.__qualname__} cannot be read: {error}", "define it in a file") from error
         return source, self._find(tree)
+
+    def _refused(self, line: int, message: str, hint: str) -> ConversionError:
+        return ConversionError([make_finding("not-rewritten", path=self._path, line=line, message=message, hint=hint)])
 
     def _find(self, tree: ast.Module) -> Function:
         """The function's node: by its first line, and among lambdas on one line by its code."""
@@ -178,16 +180,15 @@ class Converted:
         if len(found) > 1:
             found = [n for n in found if isinstance(n, ast.Lambda) and _same_code(n, code)] or found
         if len(found) != 1:
-            raise ConversionError([make_finding("not-rewritten", path=self._path, line=code.co_firstlineno,
-                                                message=f"the source of {self.function.__qualname__} is not where Python says it is", hint="define it with def, on lines of its own")])  # fmt: skip
+            message = f"the source of {self.function.__qualname__} is not where Python says it is"
+            raise self._refused(code.co_firstlineno, message, "define it with def, on lines of its own")
         return found[0]
 
     def _compile(self, source: str) -> types.FunctionType:
         """The rewritten function, living in the original's globals and closure."""
         node = self._parsed[1]
         if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(node)):
-            raise ConversionError([make_finding("not-rewritten", path=self._path, line=node.lineno, message="generators and coroutines are not converted",
-                                                hint="return a list")])  # fmt: skip
+            raise self._refused(node.lineno, "generators and coroutines are not converted", "return a list")
         name = self._lambda_name if isinstance(node, ast.Lambda) else node.name
         filename = f"<np2fx {self.function.__qualname__} {len(self._variants)} {id(self):x}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
@@ -285,10 +286,9 @@ def _within_closure(tree: ast.Module, name: str, free: tuple[str, ...]) -> ast.M
         return tree
     imports = [s for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
     rest = [s for s in tree.body if s not in imports]
-    args = ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[])
-    factory = ast.FunctionDef(name="_np2fx_factory", args=args, body=[*rest, ast.Return(ast.Name(name, ast.Load()))], decorator_list=[])
-    if hasattr(factory, "type_params") or "type_params" in ast.FunctionDef._fields:
-        factory.type_params = []
+    factory = ast.parse(f"def _np2fx_factory({', '.join(free)}):\n    return {name}").body[0]
+    assert isinstance(factory, ast.FunctionDef)
+    factory.body[:0] = rest
     return ast.fix_missing_locations(ast.Module([*imports, factory], []))
 
 

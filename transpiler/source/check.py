@@ -18,6 +18,7 @@ from .names import FunctionNode, Names
 from .nodes import Node, find_nodes
 from .table import load_table
 from .walker import Walker
+from .work import ArrayWork
 
 
 @dataclass
@@ -94,7 +95,10 @@ def check_module(source: str | bytes, path: str, config: Config, all_functions: 
     interpreter = _interpreter(tree, names, text, path, config)
     interpreter.opener = _Opener(config)
     methods = _methods(tree)
+    arrays = ArrayWork(tree, names, interpreter.table)
     for node in nodes:
+        if node.how == "all" and not arrays.of(node):
+            continue
         if node.how != "helper":  # helpers are walked with the values their nodes call them with
             interpreter.node(node, methods.get(_class_of(node), {}))
     findings = suppress.apply(interpreter.findings, text, [n.span for n in nodes]) + interpreter.opener.findings(interpreter)

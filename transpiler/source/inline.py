@@ -142,7 +142,8 @@ class _Follower:
         if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and not e.keywords:
             function = self.function(e.func.id)
             if function is not None and len(function.args.args) == len(e.args):
-                return _Follower({p.arg: self.value(a) for p, a in zip(function.args.args, e.args, strict=False)}, self.file).run(function.body)
+                values = {p.arg: self.value(a) for p, a in zip(function.args.args, e.args, strict=True)}
+                return _Follower(values, self.file).run(function.body)
         text = self.render(e)
         if any(n > 1 and not self.env[name].atom for name, n in self.used.items()):
             raise _Undecided
@@ -270,7 +271,8 @@ class _Follower:
             return self.compare(e.left, e.ops[0], e.comparators[0])
         if isinstance(e, ast.Compare):
             left = [e.left, *e.comparators[:-1]]
-            return self.decide(ast.BoolOp(ast.And(), [ast.Compare(a, [op], [b]) for a, op, b in zip(left, e.ops, e.comparators, strict=False)]))
+            pairs = zip(left, e.ops, e.comparators, strict=True)
+            return self.decide(ast.BoolOp(ast.And(), [ast.Compare(a, [op], [b]) for a, op, b in pairs]))
         if isinstance(e, ast.Call):
             return self.predicate(e)
         if isinstance(e, ast.Name) and e.id in self.env:

@@ -262,7 +262,9 @@ class _Module:
                     and not (isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str))
                 ):
                     seen = seen or indexing or isinstance(n.slice, (ast.Slice, ast.Tuple))
-                elif (isinstance(n, ast.Attribute) and (self.table.is_method(n.attr) or n.attr in _ARRAY_USES)) or (isinstance(n, ast.Call) and n.args and n.args[0] is child and str(self.names.qualified(n.func)).startswith("numpy.")):
+                elif isinstance(n, ast.Attribute) and (self.table.is_method(n.attr) or n.attr in _ARRAY_USES):
+                    seen = True
+                elif isinstance(n, ast.Call) and n.args[:1] == [child] and str(self.names.qualified(n.func)).startswith("numpy."):
                     seen = True
                 elif not isinstance(
                     n, (ast.Compare, ast.Return, ast.Tuple, ast.List, ast.Call, ast.Assign, ast.IfExp, ast.keyword, ast.AugAssign)

@@ -216,7 +216,7 @@ class Rewriter:
             self.refuse("side-effect", target, f"`{target.id}` is not the function's own: writing to it changes what the next call sees")
             return
         simple = not self.exact and plain.operator(ufunc, (fact, operand), (s.target, s.value)) and not self.mirrored
-        harmless = operand.kind == "number" or operand.fresh
+        harmless = operand.kind == "number" or (operand.fresh and not self._is_element(s.value))
         harmless = harmless or (isinstance(target, ast.Name) and self.apart(target.id, s.value))
         if isinstance(target, ast.Name):
             if fact.kind == "array" and simple and harmless and plain.keeps(ufunc, fact, operand):
@@ -244,6 +244,12 @@ class Rewriter:
             self.owned(target)
             place = self.spliced(target)
             self.piece(s, f"{place} = {self.ops('update', place, self.quoted(ufunc), value)}")
+
+    def _is_element(self, e: ast.expr) -> bool:
+        """An element of an array by its index: a copy in NumPy, in torch a view that an operation in place must not meet."""
+        if isinstance(e, ast.IfExp):
+            return self._is_element(e.body) or self._is_element(e.orelse)
+        return isinstance(e, ast.NamedExpr) or (isinstance(e, ast.Subscript) and self.fact(e).kind != "array")
 
     def _item_targets(self, t: ast.expr) -> bool:
         return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(t))
@@ -710,7 +716,9 @@ def _own(returned: Fact) -> bool:
     """True for a result that shares its memory with nothing."""
     if returned.kind == "sequence":
         return returned.items is not None and all(map(_own, returned.items))
-    return returned.fresh or returned.kind in ("scalar", "number", "none", "text", "name", "dtype")
+    if returned.kind == "scalar":
+        return False  # `x[0]` is a copy in NumPy and, as it stands, a view in torch
+    return returned.fresh or returned.kind in ("number", "none", "text", "name", "dtype")
 
 
 def _consumed_by(n: ast.AST) -> list[ast.AST]:

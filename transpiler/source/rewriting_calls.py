@@ -14,8 +14,8 @@ from .text import splice
 if TYPE_CHECKING:
     from .rewriting import Rewriter
 
-_TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate", "zip", "sorted",
-            "reversed", "iter", "map", "getattr", "hasattr", "type")  # fmt: skip
+_TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate",
+            "zip", "sorted", "reversed", "iter", "map", "getattr", "hasattr", "type")  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 _LEFT_ALONE = (
@@ -244,8 +244,8 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
         if f.attr == "numpy":
             return r.ops("from_numpy", r.text(f.value))
         if owner.kind == "either" and f.attr not in TORCH_ONLY and name in r.table.rules:
-            r.refuse("opaque-call", f, f"`{r.source.of(f.value)}` may be an array or a torch tensor, and `.{f.attr}` is not the same for both",
-                     "say which: torch.as_tensor(...) or .numpy()")  # fmt: skip
+            message = f"`{r.source.of(f.value)}` may be an array or a torch tensor, and `.{f.attr}` is not the same for both"
+            r.refuse("opaque-call", f, message, "say which: torch.as_tensor(...) or .numpy()")
         return None
     if owner.kind == "text" and f.attr in ("format", "join"):
         start, end = r.source.span(e)

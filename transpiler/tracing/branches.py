@@ -18,7 +18,7 @@ import torch
 from torch import fx
 
 from .compare import values_of
-from .errors import TraceError, error
+from .errors import TraceError, error, is_library
 from .module import TracedModule
 from .structure import flatten, rebuild
 
@@ -57,40 +57,56 @@ class Forks:
 
 @dataclass
 class Way:
-    """One way through the function: the answers, whether they are the sample's own, and what was recorded."""
+    """One way through the function: the answers, whether they are the sample's own, and what was recorded.
+
+    A way that ends in an exception of the function's own (`raise`, `assert`) has its text as `raised` and nothing recorded."""
 
     answers: tuple[bool, ...]
     is_taken: bool
-    recording: Recording
+    recording: Recording | None
+    raised: str = ""
 
 
 def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Recording:
     """All ways through a function as one recording. Raises TraceError where they cannot be one graph."""
-    forks = Forks()
-    first = run(forks)
-    if not forks.given:
-        return first
-    ways = [Way(tuple(forks.given), forks.asked == forks.given, first)]
-    pending = [(*tuple(forks.given[:i]), False) for i in range(len(forks.given))]
+    ways: list[Way] = []
+    pending: list[tuple[bool, ...]] = [()]
     while pending:
         if len(ways) >= MOST_WAYS:
             raise error("data-dependent-branch", f"more than {MOST_WAYS} ways through the function hang on values", _WAY_OUT, place)
         answers = pending.pop()
         forks = Forks(answers)
         try:
-            recording = run(forks)
+            recording, raised = run(forks), ""
         except TraceError as refused:
-            why = refused.findings[0].message if refused.findings else str(refused)
-            raise error(
-                "data-dependent-branch", f"a branch hangs on a value, and the way not taken cannot be traced: {why}", _WAY_OUT, place
-            ) from refused
-        ways.append(Way(tuple(forks.given), forks.asked == forks.given, recording))
-        pending += [(*tuple(forks.given[:i]), False) for i in range(len(answers), len(forks.given))]
-    taken = next((w for w in ways if w.is_taken), None)
+            if not forks.given:
+                raise
+            recording, raised = None, _own_exception(refused)
+            if not raised:
+                why = refused.findings[0].message if refused.findings else str(refused)
+                message = f"a branch hangs on a value, and one of its ways cannot be traced: {why}"
+                raise error("data-dependent-branch", message, _WAY_OUT, place) from refused
+        if recording is not None and not forks.given:
+            return recording
+        ways.append(Way(tuple(forks.given), forks.asked == forks.given, recording, raised))
+        pending += [(*forks.given[:i], False) for i in range(len(answers), len(forks.given))]
+    taken = next((w.recording for w in ways if w.is_taken), None)
     if taken is None:
         raise error("data-dependent-branch", "the branches of the function do not repeat", _WAY_OUT, place)
-    module = _Merge(ways, place).module()
-    return type(taken.recording)(module, [], False, taken.recording.result, taken.recording.given)
+    return type(taken)(_Merge(ways, place).module(), [], False, taken.result, taken.given)
+
+
+def _own_exception(refused: TraceError) -> str:
+    """The exception that the function's own code raised on this way, as text; "" for any other failure."""
+    problem = refused.__cause__
+    if problem is None or isinstance(problem, TraceError):
+        return ""
+    step = problem.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None or is_library(step.tb_frame.f_code.co_filename):
+        return ""
+    return f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
 
 
 class _Merge:
@@ -100,7 +116,9 @@ class _Merge:
         self.ways = sorted(ways, key=lambda w: [not a for a in w.answers])
         self.place = place
         self.graph, self.root = fx.Graph(), torch.nn.Module()
-        self.face = ways[0].recording.module.face
+        self.recordings = {i: w.recording for i, w in enumerate(self.ways) if w.recording is not None}
+        self.first = next(iter(self.recordings.values()))
+        self.face: Any = self.first.module.face
         self.shared: dict[Any, fx.Node] = {}
         self.constants: dict[Any, fx.Node] = {}
         self.inputs = [self.graph.placeholder(name) for name in self.face.names]
@@ -108,13 +126,15 @@ class _Merge:
         self.users: dict[fx.Node, set[int]] = {}
 
     def module(self) -> TracedModule:
-        if any(w.recording.sizes for w in self.ways):
+        if any(r.sizes for r in self.recordings.values()):
             self.refuse("sizes depend on values on one of the ways")
-        outputs = [self.copied(number, way) for number, way in enumerate(self.ways)]
+        outputs = {number: self.copied(number, recording) for number, recording in self.recordings.items()}
         self.check_safe()
         merged = self.chosen((), list(range(len(self.ways))), outputs)
+        if merged is None:
+            raise AssertionError("every way raises")
         face = self.face
-        mutated = sorted({i for w in self.ways for i in w.recording.module.face.mutated})
+        mutated = sorted({i for r in self.recordings.values() for i in r.module.face.mutated})  # type: ignore[union-attr]
         count = len(merged) - len(self.inputs)
         results = merged[:count]
         for i in mutated:
@@ -126,7 +146,7 @@ class _Merge:
             node.meta.pop("decides", None)
         self.graph.eliminate_dead_code(lambda n: n.is_impure() or n.target is torch.ops.aten.copy_.default)
         self.graph.lint()
-        made = TracedModule(self.root, self.graph, type(self.ways[0].recording.module).__name__)
+        made = TracedModule(self.root, self.graph, type(self.first.module).__name__)
         face.mutated = mutated
         made.face = face
         return made
@@ -136,13 +156,13 @@ class _Merge:
         if self.face.outputs is not None:
             return tuple(results)
         leaves: list[Any] = []
-        structure = flatten(self.ways[0].recording.result, "", leaves)
+        structure = flatten(self.first.result, "", leaves)
         return rebuild(structure, results.__getitem__)
 
-    def copied(self, number: int, way: Way) -> list[fx.Node]:
+    def copied(self, number: int, recording: Recording) -> list[fx.Node]:
         """The nodes of one way in the common graph: its results, then what becomes of each input."""
-        module = way.recording.module
-        self.same_form(way)
+        module = recording.module
+        self.same_form(recording)
         places: dict[fx.Node, fx.Node] = {}
         inputs = iter(self.inputs)
         left = list(self.inputs)
@@ -150,9 +170,7 @@ class _Merge:
             if node.op == "placeholder":
                 places[node] = next(inputs)
             elif node.op == "output":
-                found: list[fx.Node] = []
-                fx.node.map_arg(node.args, lambda n: found.append(places[n]) or n)
-                return self.in_order(way, node, places) + left
+                return self.in_order(recording, node, places) + left
             elif node.target is torch.ops.aten.copy_.default:
                 places[node] = places[node.args[1]]
                 left[self.inputs.index(places[node.args[0]])] = places[node]
@@ -160,17 +178,17 @@ class _Merge:
                 places[node] = self.add(node, module, places)
                 self.users.setdefault(places[node], set()).add(number)
             for decision in node.meta.get("decides", ()):
-                self.conditions.setdefault(way.answers[:decision], places[node])
+                self.conditions.setdefault(self.ways[number].answers[:decision], places[node])
         raise AssertionError("a graph without an output")
 
-    def in_order(self, way: Way, output: fx.Node, places: dict[fx.Node, fx.Node]) -> list[fx.Node]:
+    def in_order(self, recording: Recording, output: fx.Node, places: dict[fx.Node, fx.Node]) -> list[fx.Node]:
         """The results leaf by leaf."""
-        module = way.recording.module
+        module = recording.module
         if module.face.outputs is not None:
             return [places[n] for n in output.args[0]]  # type: ignore[union-attr, index]
         found: list[fx.Node] = []
         leaves: list[Any] = []
-        structure = flatten(way.recording.result, "", leaves)
+        structure = flatten(recording.result, "", leaves)
         _collect(structure, output.args[0], found)
         return [places[n] for n in found]
 
@@ -196,18 +214,37 @@ class _Merge:
             self.constants[key] = self.graph.create_node("get_attr", name, (), {})
         return self.constants[key]
 
-    def chosen(self, answers: tuple[bool, ...], ways: list[int], outputs: list[list[fx.Node]]) -> list[fx.Node]:
-        """The results after `answers`, chosen among the ways that begin so."""
-        if len(ways) == 1:
-            return outputs[ways[0]]
-        yes = self.chosen((*answers, True), [w for w in ways if self.ways[w].answers[len(answers)]], outputs)
-        no = self.chosen((*answers, False), [w for w in ways if not self.ways[w].answers[len(answers)]], outputs)
-        condition = self.conditions[answers]
-        return [a if a is b else self.graph.call_function(torch.where, (condition, a, b)) for a, b in zip(yes, no, strict=True)]
+    def chosen(self, answers: tuple[bool, ...], ways: list[int], outputs: dict[int, list[fx.Node]]) -> list[fx.Node] | None:
+        """The results after `answers`, chosen among the ways that begin so; None where all of these raise.
 
-    def same_form(self, way: Way) -> None:
+        Where one side raises, the graph asserts that it is not taken and goes on with the other."""
+        if len(ways) == 1:
+            return outputs.get(ways[0])
+        sides = [[w for w in ways if self.ways[w].answers[len(answers)] is answer] for answer in (True, False)]
+        yes = self.chosen((*answers, True), sides[0], outputs)
+        no = self.chosen((*answers, False), sides[1], outputs)
+        if yes is None and no is None:
+            return None
+        condition = self.conditions[answers]
+        if yes is not None and no is not None:
+            return [a if a is b else self.graph.call_function(torch.where, (condition, a, b)) for a, b in zip(yes, no, strict=True)]
+        self.assert_not_taken(answers, yes is None, next(self.ways[w].raised for w in sides[yes is not None]))
+        return yes or no
+
+    def assert_not_taken(self, answers: tuple[bool, ...], answer: bool, message: str) -> None:
+        """The exported graph fails where the function raises: never `answer` after `answers`."""
+        fine = self.conditions[answers]
+        if answer:
+            fine = self.graph.call_function(torch.logical_not, (fine,))
+        for n, before in enumerate(answers):
+            reached = self.conditions[answers[:n]]
+            missed = self.graph.call_function(torch.logical_not, (reached,)) if before else reached
+            fine = self.graph.call_function(torch.logical_or, (missed, fine))
+        self.graph.call_function(torch._assert_async, (fine, message))
+
+    def same_form(self, other: Recording) -> None:
         """All ways must return the same structure, of arrays of the same shape and dtype."""
-        first, other = self.ways[0].recording, way.recording
+        first = self.first
         mine: list[Any] = []
         theirs: list[Any] = []
         if flatten(first.result, "", mine) != flatten(other.result, "", theirs):
@@ -219,7 +256,7 @@ class _Merge:
     def check_safe(self) -> None:
         """What stands on some ways only must not be able to fail."""
         for node, ways in self.users.items():
-            if len(ways) == len(self.ways) or node.op == "get_attr":
+            if len(ways) == len(self.recordings) or node.op == "get_attr":
                 continue
             name = str(node.target).lower().replace("select_scatter", "").replace("slice_scatter", "")
             by_value = node.target is operator.getitem and _has_node(node.args[1])
@@ -243,8 +280,8 @@ def _collect(structure: Any, value: Any, found: list[fx.Node]) -> None:
 
 
 def _has_node(x: Any) -> bool:
-    found: list[Any] = []
-    fx.node.map_arg(x, lambda n: found.append(n) or n)
+    found: list[fx.Node] = []
+    fx.node.map_arg(x, found.append)
     return bool(found)
 
 

@@ -183,7 +183,7 @@ class Memory:
             condition = condition if condition.dtype == torch.bool else torch.ne(condition, 0)
             node = self.recorder.node(condition)
             if node is None or node.op == "placeholder":
-                node = self.recorder.node(torch.logical_or(condition, False))
+                node = self.recorder.node(torch.ne(condition, False))
             return self.forks.decide(value, node)
 
     def leave(self, x: Any, name: str, what: str) -> Any:

@@ -192,7 +192,12 @@ class Tracer(Arguments):
         with self.inside():
             known = trick(name, original)
             self._mark(known.name)
-            return self._run(known, Call(lambda k: original[k], (key,), {}, {}), None, lambda a, k: self._rule(known).body[a[0]])
+
+            def indexed(args: Any, kwargs: Any) -> Any:
+                trick: Any = self._rule(known).body  # an object that is indexed, like NumPy's own
+                return trick[args[0]]
+
+            return self._run(known, Call(lambda k: original[k], (key,), {}, {}), None, indexed)
 
     def vectorised(self, function: Any, options: dict[str, Any], args: Any) -> Any:
         """`np.vectorize(function)(*args)`."""

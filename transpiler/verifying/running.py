@@ -46,6 +46,8 @@ def run(call: Callable[..., Any], signature_of: Callable[..., Any], arguments: M
             outcome.result = call(*args, **kwargs)
         except Exception as e:
             outcome.error = e
+        except SystemExit as e:  # a node that ends the program must not end the verification of the others
+            outcome.error = RuntimeError(f"the node ends the program: SystemExit({e})")
     outcome.warnings = tuple(str(w.message) for w in caught)
     return outcome
 

@@ -118,6 +118,8 @@ class Verification:
                 return trace(self.fn, *args, **kwargs), None
             except Exception as e:
                 return None, e
+            except SystemExit as e:
+                return None, RuntimeError(f"the node ends the program: SystemExit({e})")
 
     def convert(self) -> None:
         from ..converting import convert

@@ -119,7 +119,7 @@ def edges(spec: TensorSpec, dtype: np.dtype[Any]) -> list[Any]:
 
 def _is_large(value: Any) -> Any:
     """One extreme an array: all finite ones that overflow when two are added count as the same."""
-    return "large" if isinstance(value, (float, np.floating)) and math.isfinite(value) and abs(value) > 1e4 else repr(value)
+    return "large" if isinstance(value, (float, np.floating)) and math.isfinite(value) and abs(float(value)) > 1e4 else repr(value)
 
 
 def numbers(spec: ScalarSpec) -> st.SearchStrategy[Any]:
