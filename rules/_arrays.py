@@ -8,6 +8,7 @@ Python numbers stay Python numbers: they are weak in NumPy's promotion.
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ def as_tensor(x: Any, dtype: Any = None) -> torch.Tensor:
         return _from_numpy(numpy.asarray(x), wanted)
     if isinstance(x, Number):
         return _from_numpy(numpy.asarray(x, None if wanted is None else to_numpy(wanted)), None)
-    if isinstance(x, (list, tuple, range)):
+    if isinstance(x, (list, tuple, range, deque)):
         return _from_sequence(list(x), wanted)
     if hasattr(x, "__np2fx_tensor__"):  # a.flat
         return as_tensor(x.__np2fx_tensor__(), dtype)
@@ -229,17 +230,22 @@ def mirrored_views() -> Iterator[None]:
 def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
     """`base` flipped along `dims`, as the view that NumPy would give (see `mirrored_views`)."""
     if not _mirrors:
-        return follow(base, torch.flip(base, dims), lambda base: torch.flip(base, dims), lambda base, copy: torch.flip(copy, dims))
+        return follow(base, _flip(base, dims), lambda base: _flip(base, dims), lambda base, copy: _flip(copy, dims))
     if all(base.shape[d] <= 1 for d in dims):
         return base[...]
     twice = getattr(base, "_np2fx_mirror", None)
     if twice is not None and twice[1] == dims:
         return twice[0][...]
-    copy = torch.empty_strided(base.shape, _mirrored_strides(base, dims), dtype=base.dtype, device=base.device).copy_(
-        torch.flip(base, dims)
-    )
+    copy = torch.empty_strided(base.shape, _mirrored_strides(base, dims), dtype=base.dtype, device=base.device)
+    copy.copy_(_flip(base, dims))
     copy._np2fx_mirror = (base, dims)  # type: ignore[attr-defined]
-    return follow(base, copy, lambda base: torch.flip(base, dims), lambda base, copy: torch.flip(copy, dims))
+    return follow(base, copy, lambda base: _flip(base, dims), lambda base, copy: _flip(copy, dims))
+
+
+def _flip(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+    """torch.flip, which has no kernel for uint16/32/64: their bits are flipped."""
+    signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(x.dtype)
+    return torch.flip(x, dims) if signed is None else torch.flip(x.view(signed), dims).view(x.dtype)
 
 
 def _mirrored_strides(base: torch.Tensor, dims: tuple[int, ...]) -> list[int]:

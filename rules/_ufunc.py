@@ -18,7 +18,7 @@ import numpy
 import torch
 
 from ._arrays import as_tensor, cast, dtype_of, is_weak, on_memory, store, widen
-from ._dtypes import WIDER, resolve, to_numpy, to_torch
+from ._dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
 from ._table import Refused, Rule, original, register
 
 
@@ -62,19 +62,20 @@ class Ufunc:
             (out,) = out
         result = self.compute(*args[: self.nin], dtype=dtype, casting=casting)
         if where is not True:
-            result = self.masked(result, out, where)
+            result = self.masked(result, out, where, casting)
         if out is None or (isinstance(out, tuple) and all(o is None for o in out)):
             return result
         return store(out, result, casting)
 
-    def masked(self, result: Any, out: Any, where: Any) -> Any:
+    @staticmethod
+    def masked(result: Any, out: Any, where: Any) -> Any:
         """`result` where the mask is true, what `out` held elsewhere."""
         if out is None:
             raise Refused("where= without out= leaves elements uninitialised", "give out=, or use numpy.where", "uninitialised-memory")
         mask = as_tensor(where, torch.bool)
         if isinstance(result, tuple):
-            return tuple(torch.where(mask, r, cast(o, r.dtype)) for r, o in zip(result, out, strict=True))
-        return torch.where(mask, result, cast(out, result.dtype))
+            return tuple(_kept(mask, r, o, casting) for r, o in zip(result, out, strict=True))
+        return _kept(mask, result, out, casting)
 
     def compute(self, *inputs: Any, dtype: Any = None, casting: str = "same_kind") -> Any:
         """The pure part: inputs to a new tensor (a tuple of them where the ufunc has several outputs)."""
@@ -230,6 +231,14 @@ def _fits(number: Any, dtype: torch.dtype) -> bool:
         return False
     with numpy.errstate(all="ignore"):
         return bool(numpy.asarray(number).astype(to_numpy(dtype)) == number)
+
+
+def _kept(mask: torch.Tensor, result: torch.Tensor, out: Any, casting: str) -> torch.Tensor:
+    """`result` where the mask is true, `out` elsewhere, whose dtype it has. Raises TypeError where `casting` forbids the cast."""
+    out = as_tensor(out)
+    if not can_cast(result.dtype, out.dtype, casting):
+        raise TypeError(f"Cannot cast ufunc output from {to_numpy(result.dtype)!r} to {to_numpy(out.dtype)!r} with casting rule {casting!r}")
+    return torch.where(mask, cast(result, out.dtype), out)
 
 
 def _holds_mask(indices: Any) -> bool:

@@ -100,8 +100,7 @@ def _view(a: torch.Tensor, items: list[Item]) -> torch.Tensor:
     if not flipped:
         return _torch_getitem(a, key)
     view = a if all(isinstance(k, slice) and is_full(k) for k in key) else _torch_getitem(a, key)
-    turn = functools.partial(mirror, dims=tuple(flipped))
-    view = on_bits(turn, view) if view.dtype in WIDER else turn(view)
+    view = mirror(view, tuple(flipped))
     steps = [slice(None, None, flipped[d]) if flipped.get(d, 1) > 1 else slice(None) for d in range(max(flipped) + 1)]
     return view if all(map(is_full, steps)) else _torch_getitem(view, steps)
 

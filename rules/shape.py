@@ -366,7 +366,7 @@ def _to_view(a):
 
 def flipped(a, dims):
     """`a` with `dims` (counted from the front) reversed, as the view that NumPy gives."""
-    return mirror(bits(a), tuple(dims)).view(a.dtype) if bits(a) is not a else mirror(a, tuple(dims))
+    return mirror(a, tuple(dims))
 
 
 @rule("numpy.flip", kind="shape", view=True, examples=("np.flip(a)", "np.flip(x, 0)", "np.flip(m, (0, -1))"))

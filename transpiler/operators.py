@@ -8,9 +8,11 @@ meaning for tensors raises `Refused`.
 from __future__ import annotations
 
 import builtins
+import collections
 import copy as _copy
 import dataclasses
 import functools
+import itertools
 import logging
 import operator
 import sys
@@ -40,7 +42,9 @@ def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any
         if not _arrays(a, b):
             return python(a, b)
         if isinstance(a, str) or isinstance(b, str):
-            return python(a, b)
+            return python(_plain_index(a), _plain_index(b))
+        if ufunc == "multiply" and _repeats(a, b):
+            return a * operator.index(b) if isinstance(a, (list, tuple)) else b * operator.index(a)
         if (a is None or b is None) and ufunc in ("equal", "not_equal"):
             other = as_tensor(a if b is None else b)
             return torch.full_like(other, ufunc == "not_equal", dtype=torch.bool)
@@ -48,6 +52,18 @@ def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any
 
     operate.__name__ = ufunc
     return operate
+
+
+def _plain_index(a: Any) -> Any:
+    """An integer scalar as Python's, where only Python's will do."""
+    return operator.index(a) if isinstance(a, torch.Tensor) and is_scalar(a) and not (a.is_floating_point() or a.is_complex()) else a
+
+
+def _repeats(a: Any, b: Any) -> bool:
+    """`[0] * n` with a NumPy integer repeats the list; with an array it is arithmetic."""
+    if isinstance(b, (list, tuple)):
+        a, b = b, a
+    return isinstance(a, (list, tuple)) and isinstance(b, (torch.Tensor, numpy.generic)) and isinstance(_stand_in(b), numpy.integer)
 
 
 def _unary(ufunc: str, python: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -160,7 +176,7 @@ def setitem(a: Any, index: Any, value: Any) -> None:
     elif isinstance(a, numpy.ndarray):
         _state(a, lambda: a.__setitem__(_numpy_index(index), python(value)))
     else:
-        a[index] = value
+        a[_numpy_index(index)] = value
 
 
 def _numpy_index(index: Any) -> Any:
@@ -187,9 +203,9 @@ def contains(a: Any, value: Any) -> bool:
     """`value in a`."""
     if isinstance(a, (torch.Tensor, numpy.ndarray)):
         return bool(torch.any(rules.lookup("numpy.equal").call(as_tensor(a), value)))
-    if isinstance(value, torch.Tensor) and isinstance(a, (list, tuple)):
+    if isinstance(value, torch.Tensor) and isinstance(a, (list, tuple, collections.deque)):
         return any(bool(__getattr__("equal")(value, item)) for item in a)
-    return value in a
+    return python(value) in a if isinstance(a, (dict, set, frozenset)) else value in a
 
 
 def attribute(a: Any, name: str) -> Any:
@@ -390,8 +406,25 @@ def type_of(*args: Any) -> Any:
     return type(_stand_in(args[0])) if len(args) == 1 else type(*args)
 
 
+def _hashing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A builtin that hashes what it is given: scalars by their value."""
+    return lambda *args, **kwargs: function(*(a if isinstance(a, dict) else [python(v) for v in iterate(a)] for a in args), **kwargs)
+
+
+def _over(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A builtin that iterates over what it is given."""
+    return lambda *args, **kwargs: function(*(iterate(a) if _arrays(a) and a.ndim else _plain_index(a) for a in args), **kwargs)
+
+
+def _accumulate(values: Any, function: Any = None, **kwargs: Any) -> Any:
+    return itertools.accumulate(iterate(values), __getattr__("add") if function is None else callable_for(function), **kwargs)
+
+
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
+    builtins.set: _hashing(builtins.set), builtins.frozenset: _hashing(builtins.frozenset), collections.Counter: _hashing(collections.Counter),
+    itertools.chain: _over(itertools.chain), itertools.islice: _over(itertools.islice), itertools.product: _over(itertools.product),
+    itertools.zip_longest: _over(itertools.zip_longest), itertools.accumulate: _accumulate,
     builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of,
     builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
 }  # fmt: skip
@@ -436,6 +469,11 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         return twin
     if _writes_text(function):
         return functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), function)
+    if isinstance(function, operator.methodcaller):
+        _, (name, *given) = function.__reduce__()  # type: ignore[misc]
+        return lambda a: call(method(a, name), *given)
+    if isinstance(owner := getattr(function, "__self__", None), (dict, set)) and function.__name__ in _KEYED:
+        return lambda first, *rest, **named: getattr(owner, function.__name__)(python(first), *rest, **named)
     if isinstance(function, functools.partial):
         return functools.partial(callable_for(function.func, args), *function.args, **function.keywords)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType) and is_users(function.__func__):
@@ -449,6 +487,10 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         return function
     raise Refused(f"{getattr(function, '__qualname__', function)} is given an array, but np2fx cannot see what it does with it",
                   "write the step in NumPy, give np2fx a rule for it, or split the node around it", "opaque-call")  # fmt: skip
+
+
+_KEYED = ("get", "pop", "setdefault", "add", "discard", "remove", "__contains__", "__getitem__")
+"""Methods of dicts and sets whose first argument is hashed."""
 
 
 def _writes_text(function: Any) -> bool:
@@ -551,7 +593,7 @@ def _understands_tensors(function: Any) -> bool:
     if isinstance(function, torch.nn.Module) or hasattr(function, "__np2fx_rewritten__"):
         return True
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, (torch.Tensor, list, dict, set, str, tuple, torch.nn.Module)):
+    if isinstance(owner, (torch.Tensor, list, dict, set, str, tuple, collections.deque, torch.nn.Module)):
         return True
     if isinstance(function, type):
         holders = (tuple, list, dict, set, BaseException, int, float, complex, bool, str)

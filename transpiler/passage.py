@@ -6,6 +6,7 @@ dict that holds arrays goes in as a copy that holds tensors, and what the functi
 
 from __future__ import annotations
 
+import collections
 import contextvars
 import dataclasses
 from typing import Any
@@ -41,7 +42,7 @@ class Passage:
         """`value` with tensors in place of arrays. One array is one tensor, however often it is passed."""
         if id(value) in self.given:
             return self.given[id(value)][1]
-        if type(value) in (list, dict):
+        if type(value) in _CONTAINERS:
             return self._container(value)
         if isinstance(value, tuple):
             inside = [self.inward(v) for v in value]
@@ -59,9 +60,9 @@ class Passage:
         self.returned[id(entered)] = value
 
     def _container(self, value: Any) -> Any:
-        copy = type(value)()
+        copy = _empty_like(value)
         self.given[id(value)] = (value, copy)  # before its elements: a container may hold itself
-        if isinstance(value, list):
+        if not isinstance(value, dict):
             copy.extend(self.inward(v) for v in value)
         else:
             copy.update({k: self.inward(v) for k, v in value.items()})
@@ -104,7 +105,9 @@ class Passage:
             if all(a is b for a, b in zip(inside, value, strict=False)):
                 return value
             return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
-        if type(value) in (list, dict):
+        if type(value) in _CONTAINERS:
+            if isinstance(value, collections.deque):
+                return self.state(value) if self.arrays else value  # made in the function
             made = [self.outward(v) for v in value] if isinstance(value, list) else {k: self.outward(v) for k, v in value.items()}
             return value if all(a is b for a, b in zip(_elements(made), _elements(value), strict=False)) else made
         if not self.arrays:
@@ -119,8 +122,8 @@ class Passage:
 
     def state(self, value: Any) -> Any:
         """What an attribute of the caller's object holds after the call: arrays, and containers of arrays."""
-        if type(value) in (list, dict):
-            items = [(i, v) for i, v in enumerate(value)] if isinstance(value, list) else list(value.items())
+        if type(value) in _CONTAINERS:
+            items = [(i, v) for i, v in enumerate(value)] if not isinstance(value, dict) else list(value.items())
             for k, v in items:
                 new = self.state(v)
                 if new is not v:
@@ -146,18 +149,30 @@ class Passage:
                 len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=False)) and copy is not original
             ):
                 continue
-            if isinstance(original, list):
-                original[:] = [self.outward(v) for v in list(copy)]
-            else:
-                items = {k: self.outward(v) for k, v in copy.items()}
-                if list(items) != list(original) or copy is not original:
+            if not isinstance(original, dict):
+                items = [self.outward(v) for v in copy]
+                if len(items) != len(original) or any(a is not b for a, b in zip(items, original)):
                     original.clear()
-                original.update(items)
+                    original.extend(items)
+            else:
+                held = {k: self.outward(v) for k, v in copy.items()}
+                if list(held) != list(original):
+                    original.clear()
+                original.update(held)
+
+
+_CONTAINERS = (list, dict, collections.deque, collections.OrderedDict, collections.defaultdict)
+
+
+def _empty_like(container: Any) -> Any:
+    if isinstance(container, collections.deque):
+        return collections.deque(maxlen=container.maxlen)
+    return collections.defaultdict(container.default_factory) if isinstance(container, collections.defaultdict) else type(container)()
 
 
 def _elements(container: Any) -> list[Any]:
     """What a list holds, what a dict holds (keys too: their order is part of it)."""
-    return list(container) if isinstance(container, list) else [x for item in container.items() for x in item]
+    return list(container) if not isinstance(container, dict) else [x for item in container.items() for x in item]
 
 
 def _version(tensor: torch.Tensor) -> int:

@@ -15,7 +15,7 @@ def scale(x, y):
 
 
 def branch(x):
-    return x if x.sum() > 0 else -x
+    return x if x.sum() > 0 else x[:1]
 """
 
 

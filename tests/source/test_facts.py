@@ -11,7 +11,7 @@ import types
 import numpy as np
 import pytest
 from np2fx.converting import facts as runtime_facts
-from np2fx.source.facts import Inference
+from np2fx.source.inference import Inference
 from np2fx.source.results import call_fact
 from np2fx.source.table import load_table
 

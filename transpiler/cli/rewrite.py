@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help="only say which files would change; exit 1 if any would")
     parser.add_argument("--exact", action="store_true", help="call the rule where a plain torch call would rest on an assumption")
     parser.add_argument("--random-as-input", action="store_true", help="random numbers drawn in a node become a parameter of it")
-    parser.add_argument("--boundary", choices=("numpy", "tensor"), default="numpy", help="what rewritten functions take and return")
+    parser.add_argument("--boundary", choices=("numpy", "none"), default="numpy",
+                        help="numpy: rewritten functions take and return arrays as before; none: they are tensor functions")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,6 +9,8 @@ select = ["NX2", "python-value"]            # codes, prefixes of codes or names
 ignore = ["NX104"]
 exclude = ["vendored", "tests/data"]
 per-file-ignores = { "tests/*" = ["NX2"] }
+verify-timeout = 300                        # seconds a node may take under `np2fx verify`; 0: no limit
+verify-memory = 4096                        # MB it may take; 0: no limit
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ class Config:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     per_file_ignores: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    verify_timeout: float = 300.0
+    verify_memory: float = 4096.0
 
     def wants(self, finding: Finding) -> bool:
         """Whether a finding is selected and not ignored for its file."""
@@ -135,6 +139,10 @@ def parse_config(section: dict[str, Any], root: str, path: str = "pyproject.toml
             if not isinstance(value, dict):
                 raise ConfigError(f"{where}: must be a table of patterns to lists of findings")
             values[name] = {pattern: _strings(names, f"{where}.{pattern}") for pattern, names in value.items()}
+        elif name in ("verify_timeout", "verify_memory"):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+                raise ConfigError(f"{where}: must be a number, 0 for no limit, not {value!r}")
+            values[name] = float(value)
         else:
             values[name] = _strings(value, where)
     for names in (values.get("select", ()), values.get("ignore", ()), *values.get("per_file_ignores", {}).values()):

@@ -18,7 +18,7 @@ from .results import DOUBLES, SCALAR_TYPES
 from .table import _tree as module_of
 
 if TYPE_CHECKING:
-    from .rewriting import Rewriter
+    from .rewriting_expressions import Expressions
 
 
 class _Undecided(Exception):
@@ -35,7 +35,7 @@ class _Value:
     given: bool = True
 
 
-def inline(r: Rewriter, call: ast.Call, rule: Any, args: list[ast.expr]) -> str | None:
+def inline(r: Expressions, call: ast.Call, rule: Any, args: list[ast.expr]) -> str | None:
     """The text of a torch call that means `rule` applied to `args` and the call's keywords; None where it must be called."""
     if r.torch_name != "torch":
         return None  # the file means something else by `torch`: arguments and rule could not be told apart
@@ -54,7 +54,7 @@ def inline(r: Rewriter, call: ast.Call, rule: Any, args: list[ast.expr]) -> str 
     return text
 
 
-def _bind(r: Rewriter, rule: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, _Value]:
+def _bind(r: Expressions, rule: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, _Value]:
     env: dict[str, _Value] = {}
     positional = [p for p in rule.parameters if p.kind in ("positional", "positional-only")]
     if len(args) > len(positional):

@@ -10,7 +10,7 @@ import ast
 from dataclasses import replace
 
 from .expressions import OPERATORS, Expressions
-from .facts import leaves
+from .inference import leaves
 from .names import FunctionNode
 from .nodes import Node
 from .values import (

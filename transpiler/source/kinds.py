@@ -370,6 +370,68 @@ class UndeclaredInput(Kind):
     good = HEADER + "@np2fx.node(x=\"float32[n]\", gain=\"float\")\ndef scale(x, gain):\n    return x * gain\n"
 
 
+class NodeCrashed(Kind):
+    """## What it does
+
+    Reports a node that ended the process in which it was tried out: a crash in compiled code (SIGSEGV), `os._exit`, `sys.exit`.
+
+    ## Why is this bad?
+
+    A graph cannot end a process, and nothing was proven of the node. Every node is run in a process apart, so that the others are
+    verified all the same.
+    """
+
+    name = "node-crashed"
+    code = "NX310"
+    stage = "verify"
+    message = "the node ended the process that ran it"
+    hint = "raise an error where the node exits; keep calls of compiled code that crash out of the node"
+    bad = HEADER.replace("import numpy", "import os\n\nimport numpy") + (
+        '@np2fx.node(x="float32[7]")\ndef checked(x):\n    if x.size != 6:\n        os._exit(3)\n    return x * 2\n'
+    )
+    good = HEADER + (
+        '@np2fx.node(x="float32[7]")\ndef checked(x):\n    if x.size != 7:\n        raise ValueError("7 joints")\n    return x * 2\n'
+    )
+
+
+class NodeTimedOut(Kind):
+    """## What it does
+
+    Reports a node whose verification took longer than its time limit: `--timeout SECONDS`, `verify-timeout` in `[tool.np2fx]`.
+
+    ## Why is this bad?
+
+    It may never end. What was not tried to the end is not proven.
+    """
+
+    name = "node-timed-out"
+    code = "NX311"
+    stage = "verify"
+    message = "the verification took longer than its time limit"
+    hint = "end the loop after a number of steps that does not hang on values, or give it more time: --timeout SECONDS (0: no limit)"
+    bad = HEADER + '@np2fx.node(x="float32[7]")\ndef settle(x):\n    n = 1\n    while n:\n        n += 1\n    return x * n\n'
+    good = HEADER + '@np2fx.node(x="float32[7]")\ndef settle(x):\n    for _ in range(10):\n        x = x * 0.5\n    return x\n'
+
+
+class OutOfMemory(Kind):
+    """## What it does
+
+    Reports a node that asked for more memory than it is allowed: `--memory MB`, `verify-memory` in `[tool.np2fx]`.
+
+    ## Why is this bad?
+
+    Where memory runs out there is no answer to compare, so nothing is proven.
+    """
+
+    name = "out-of-memory"
+    code = "NX312"
+    stage = "verify"
+    message = "the node asks for more memory than it may have"
+    hint = "keep no arrays between calls, try smaller sizes, or give it more memory: --memory MB (0: no limit)"
+    bad = HEADER + '@np2fx.node(x="float32[7]")\ndef table(x):\n    return x.sum() + np.zeros(10**15, np.float32)\n'
+    good = HEADER + '@np2fx.node(x="float32[7]")\ndef table(x):\n    return x.sum() + np.zeros(10, np.float32)\n'
+
+
 class Mutation(Kind):
     """## What it does
 

@@ -64,14 +64,14 @@ def _with_number(ufunc: str, dtype: str, other: Fact, number_right: bool) -> boo
 
 
 def unary(ufunc: str, fact: Fact, mutates: bool) -> bool:
-    """True where `-x`, `~x`, `+x` are torch's. `+x` copies in NumPy, which shows only where something is written."""
+    """True where `-x`, `~x`, `+x` are torch's. `+x` copies in NumPy."""
     if not fact.is_tensor or fact.dtype is None:
         return False
     if ufunc == "negative":
         return fact.dtype in FLOATS or fact.dtype in INTEGERS
     if ufunc == "invert":
         return fact.dtype in INTEGERS or fact.dtype == "bool"
-    return not mutates and (fact.dtype in FLOATS or fact.dtype in INTEGERS)
+    return False
 
 
 def keeps(ufunc: str, target: Fact, operand: Fact) -> bool:

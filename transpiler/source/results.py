@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from .facts import EITHER, NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, Inference, _element, array, number, operated, result
+from .facts import EITHER, NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, element_of, number, operated, result
+from .inference import Inference
 from .plain import FLOATS
 
 SCALAR_TYPES = {
-    "bool_": "bool", "bool": "bool", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16",
-    "uint32": "uint32", "uint64": "uint64", "float16": "float16", "float32": "float32", "float64": "float64", "complex64": "complex64",
-    "complex128": "complex128", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32", "uintc": "uint32",
+    "bool_": "bool", "bool": "bool", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8",
+    "uint16": "uint16", "uint32": "uint32", "uint64": "uint64", "float16": "float16", "float32": "float32", "float64": "float64",
+    "complex64": "complex64", "complex128": "complex128", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32", "uintc": "uint32",
     "int_": "int64", "intp": "int64", "uint": "uint64", "longlong": "int64", "half": "float16", "single": "float32", "double": "float64",
     "csingle": "complex64", "cdouble": "complex128",
 }  # fmt: skip
@@ -96,9 +97,10 @@ def _torch_method(owner: Fact, attribute: str) -> Fact:
 
 
 TORCH_ONLY = frozenset((
-    "abs_", "backward", "bfloat16", "bool", "chunk", "clamp", "clone", "contiguous", "cpu", "cuda", "detach", "device", "dim", "double", "expand", "expand_as",
-    "float", "gather", "half", "index_select", "int", "is_cuda", "long", "masked_fill", "numel", "permute", "requires_grad", "requires_grad_", "scatter",
-    "softmax", "to", "type_as", "unbind", "unsqueeze", "view_as", "narrow", "new_zeros", "new_ones", "sigmoid", "relu", "masked_fill_", "type", "unfold",
+    "abs_", "backward", "bfloat16", "bool", "chunk", "clamp", "clone", "contiguous", "cpu", "cuda", "detach", "device", "dim", "double",
+    "expand", "expand_as", "float", "gather", "half", "index_select", "int", "is_cuda", "long", "masked_fill", "masked_fill_", "narrow",
+    "new_ones", "new_zeros", "numel", "permute", "relu", "requires_grad", "requires_grad_", "scatter", "sigmoid", "softmax", "to", "type",
+    "type_as", "unbind", "unfold", "unsqueeze", "view_as",
 ))  # fmt: skip
 """Attributes that a torch tensor has and an ndarray has not."""
 
@@ -129,13 +131,12 @@ def _builtin(name: str, args: list[Fact]) -> Fact:
     if name == "range":
         return Fact("sequence", element=number("int"))
     if name == "enumerate" and args:
-        return Fact("sequence", element=Fact("sequence", items=(number("int"), _element(args[0]))))
+        return Fact("sequence", element=Fact("sequence", items=(number("int"), element_of(args[0]))))
     if name == "zip":
-        return Fact("sequence", element=Fact("sequence", items=tuple(map(_element, args))))
+        return Fact("sequence", element=Fact("sequence", items=tuple(map(element_of, args))))
     if name in ("list", "tuple", "reversed", "sorted") and args:
-        return Fact(
-            "sequence", items=args[0].items if args[0].kind == "sequence" and name in ("list", "tuple") else None, element=_element(args[0])
-        )
+        items = args[0].items if args[0].kind == "sequence" and name in ("list", "tuple") else None
+        return Fact("sequence", items=items, element=element_of(args[0]))
     if name in ("isinstance", "hasattr", "callable", "any", "all"):
         return number("bool")
     if name in ("str", "repr", "format"):
@@ -200,9 +201,9 @@ def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference
 
 
 _KEEP_DTYPE = frozenset((
-    "reshape", "ravel", "flatten", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d", "sort", "flip",
-    "fliplr", "flipud", "roll", "rot90", "tile", "repeat", "concatenate", "stack", "vstack", "hstack", "column_stack", "take", "broadcast_to", "zeros_like",
-    "ones_like", "copy", "ascontiguousarray", "diagonal", "tril", "triu", "pad",
+    "reshape", "ravel", "flatten", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d",
+    "sort", "flip", "fliplr", "flipud", "roll", "rot90", "tile", "repeat", "concatenate", "stack", "vstack", "hstack", "column_stack",
+    "take", "broadcast_to", "zeros_like", "ones_like", "copy", "ascontiguousarray", "diagonal", "tril", "triu", "pad",
 ))  # fmt: skip
 """Functions whose result has the dtype of what they are given (of all of it, for a list)."""
 

@@ -91,6 +91,12 @@ def _with_random_inputs(text: str, path: str, config: Config, exact: bool, bound
     return new, [*lifted.findings, *(f for f in found if f.name != "random" or f.line not in known)]
 
 
+def _function(node: Node) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    """The function of a node that has one."""
+    assert node.function is not None
+    return node.function
+
+
 class _Module:
     def __init__(self, text: str, tree: ast.Module, path: str, config: Config, exact: bool, boundary: str) -> None:
         self.source, self.tree, self.path, self.config = Source(text), tree, path, config
@@ -104,7 +110,7 @@ class _Module:
         findings = [self._region(n) for n in nodes if n.how == "region"]
         functions = [n for n in nodes if n.function is not None and n.how != "region" and not self._done(n.function)]
         drawing = drawing_functions(self.tree, self.names)
-        functions = [n for n in functions if n.how != "all" or (self._touches_arrays(n) and n.function.name not in drawing)]
+        functions = [n for n in functions if n.how != "all" or (self._touches_arrays(n) and _function(n).name not in drawing)]
         done = [n.function for n in nodes if n.function is not None and self._done(n.function)]
         self.converted = (
             {n.function for n in functions}
@@ -113,9 +119,9 @@ class _Module:
         )
         self.pure = _pure_functions(self.tree, self.names)
         self.called_by_writers = {d for f in self.converted - self.pure if f is not None for d in self._called(f)}
-        given = {n.function: self._parameters(n) for n in functions}
+        given = {_function(n): self._parameters(n) for n in functions}
         self.assumed = {f: (floating, numbers) for f, (_, floating, numbers) in given.items()}
-        helpers = {n.function for n in functions if n.how == "helper" and not self.exact}
+        helpers = {_function(n) for n in functions if n.how == "helper" and not self.exact}
         self.summaries = Summaries(self._resolve, self.table, {f: facts for f, (facts, _, _) in given.items()}, helpers)
         made = [self._node(n) for n in functions]
         self._spread_refusals(made)
@@ -149,8 +155,8 @@ class _Module:
             return made
         rewriter = Rewriter(self.source, self._resolve, self.table, self.path, self.exact)
         rewriter.npx_name, rewriter.ops_name, rewriter.torch_name = self.aliases["npx"], self.aliases["ops"], self.aliases["torch"]
-        rewriter.is_pure = lambda f: self.names.definition(f) in self.pure  # type: ignore[method-assign]
-        rewriter.call_fact = self.summaries.call  # type: ignore[method-assign]
+        rewriter.is_pure = lambda f: self.names.definition(f) in self.pure
+        rewriter.call_fact = self.summaries.call
         rewriter.hands_out = function in self.called_by_writers
         assumed, numbers = self.assumed[function]
         assumed, numbers = [*assumed, *self.summaries.floating.get(function, [])], [*numbers, *self.summaries.numbers.get(function, [])]
@@ -262,9 +268,7 @@ class _Module:
                     and not (isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str))
                 ):
                     seen = seen or indexing or isinstance(n.slice, (ast.Slice, ast.Tuple))
-                elif isinstance(n, ast.Attribute) and (self.table.is_method(n.attr) or n.attr in _ARRAY_USES):
-                    seen = True
-                elif isinstance(n, ast.Call) and n.args[:1] == [child] and str(self.names.qualified(n.func)).startswith("numpy."):
+                elif self._as_array(n, child):
                     seen = True
                 elif not isinstance(
                     n, (ast.Compare, ast.Return, ast.Tuple, ast.List, ast.Call, ast.Assign, ast.IfExp, ast.keyword, ast.AugAssign)
@@ -276,6 +280,12 @@ class _Module:
                 )):
                     return False
         return seen
+
+    def _as_array(self, n: ast.AST, child: ast.Name) -> bool:
+        """An array's attribute or method, or what a NumPy function is given first."""
+        if isinstance(n, ast.Call):
+            return n.args[:1] == [child] and str(self.names.qualified(n.func)).startswith("numpy.")
+        return isinstance(n, ast.Attribute) and (self.table.is_method(n.attr) or n.attr in _ARRAY_USES)
 
     def _resolve(self, e: ast.Name) -> Fact:
         """What a module-level name means in a node."""

@@ -12,10 +12,10 @@ from .results import SCALAR_TYPES, TORCH_ONLY
 from .text import splice
 
 if TYPE_CHECKING:
-    from .rewriting import Rewriter
+    from .rewriting_expressions import Expressions
 
 _TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate",
-            "zip", "sorted", "reversed", "iter", "map", "getattr", "hasattr", "type")  # fmt: skip
+            "zip", "sorted", "reversed", "iter", "map", "getattr", "hasattr", "type", "set", "frozenset", "memoryview", "bytes", "bytearray")  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 _LEFT_ALONE = (
@@ -33,7 +33,7 @@ _BRIDGES = {"torch.from_numpy": "from_numpy", "torch.as_tensor": "from_numpy", "
 """Functions that mean something else once arrays are tensors, and the operator that takes their place."""
 
 
-def render_call(r: Rewriter, e: ast.Call) -> str | None:
+def render_call(r: Expressions, e: ast.Call) -> str | None:
     callee = r.fact(e.func)
     name = str(callee.value) if callee.kind == "name" else ""
     if name.startswith("numpy."):
@@ -53,12 +53,12 @@ def render_call(r: Rewriter, e: ast.Call) -> str | None:
     return _called(r, e)
 
 
-def _ops(r: Rewriter) -> str:
+def _ops(r: Expressions) -> str:
     r.imported.add("ops")
     return r.ops_name
 
 
-def _renamed(r: Rewriter, e: ast.Call, function: str) -> str:
+def _renamed(r: Expressions, e: ast.Call, function: str) -> str:
     """The call with another function: only its name is replaced."""
     start, end = r.source.span(e)
     begin, stop = r.source.span(e.func)
@@ -66,7 +66,7 @@ def _renamed(r: Rewriter, e: ast.Call, function: str) -> str:
     return splice(r.source, start, end, [*pieces, (begin, stop, function)])
 
 
-def _called(r: Rewriter, e: ast.Call) -> str | None:
+def _called(r: Expressions, e: ast.Call) -> str | None:
     """A callable that only run time knows: `ops.call(f, ...)` finds out what it means for tensors."""
     if not any(r.fact(a).may_be_tensor or r.fact(a).kind == "sequence" for a in _arguments(e)) and not _in_doubt(e):
         return None
@@ -77,7 +77,7 @@ def _called(r: Rewriter, e: ast.Call) -> str | None:
     return f"{_ops(r)}.call({r.source.slice(start, f0)}{r.text(e.func)}{r.source.slice(f1, opening).strip()}{comma}{rest}"
 
 
-def _arguments_text(r: Rewriter, e: ast.Call, after: int) -> tuple[int, str]:
+def _arguments_text(r: Expressions, e: ast.Call, after: int) -> tuple[int, str]:
     """Where a call's parenthesis opens, and the new text from there to the closing one."""
     start, end = r.source.span(e)
     opening = after + r.source.slice(after, end).index("(")
@@ -99,7 +99,7 @@ def _is_super(e: ast.Call) -> bool:
     return isinstance(e.func, ast.Name) and e.func.id == "super"
 
 
-def _numpy(r: Rewriter, e: ast.Call, name: str) -> str | None:
+def _numpy(r: Expressions, e: ast.Call, name: str) -> str | None:
     short = name.rpartition(".")[2]
     if name in _LEFT_ALONE and name not in r.table.rules:
         return None
@@ -128,7 +128,7 @@ _CALLBACKS = ("func1d", "func", "pyfunc", "function", "funclist")
 """Parameters of NumPy's functions that take functions."""
 
 
-def _lift_callbacks(r: Rewriter, e: ast.Call, rule: Any) -> None:
+def _lift_callbacks(r: Expressions, e: ast.Call, rule: Any) -> None:
     """Functions that NumPy is given to call (`np.apply_along_axis(f, ...)`) get tensors here: what they mean for tensors is called."""
     positional = [p.name for p in rule.parameters if p.kind in ("positional", "positional-only")]
     given = [*zip(positional, e.args, strict=False), *((k.arg, k.value) for k in e.keywords)]
@@ -137,7 +137,7 @@ def _lift_callbacks(r: Rewriter, e: ast.Call, rule: Any) -> None:
             r.rendered[value] = r.ops("function", r.text(value))
 
 
-def _scalar(r: Rewriter, e: ast.Call, dtype: str) -> str | None:
+def _scalar(r: Expressions, e: ast.Call, dtype: str) -> str | None:
     """`np.float32(2)` is a scalar of that dtype: a 0-d tensor."""
     if e.keywords or len(e.args) > 1:
         r.refuse("unsupported-argument", e, "a NumPy scalar type is called with more than a value", "call it with one value")
@@ -153,9 +153,12 @@ def _scalar(r: Rewriter, e: ast.Call, dtype: str) -> str | None:
     return f"{_ops(r)}.scalar({', '.join([r.quoted(dtype), *map(r.text, e.args)])})"
 
 
-def _builtin(r: Rewriter, e: ast.Call, name: str) -> str | None:
+def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
     if name in ("eval", "exec", "globals", "locals", "compile", "__import__"):
         r.refuse("opaque-call", e, f"`{name}` works on source or namespaces that np2fx cannot see", "write the code out")
+        return None
+    if name in ("memoryview", "bytes", "bytearray") and any(r.fact(a).is_tensor for a in _arguments(e)):
+        r.refuse("opaque-call", e, f"`{name}` works on the raw buffer", "do it outside the node")
         return None
     if name == "abs" and e.args and r.fact(e.args[0]).may_be_tensor:
         a = r.fact(e.args[0])
@@ -167,11 +170,11 @@ def _builtin(r: Rewriter, e: ast.Call, name: str) -> str | None:
     return None
 
 
-def _isinstance(r: Rewriter, e: ast.Call) -> str | None:
+def _isinstance(r: Expressions, e: ast.Call) -> str | None:
     return _renamed(r, e, f"{_ops(r)}.is_instance") if len(e.args) == 2 and r.fact(e.args[0]).may_be_tensor else None
 
 
-def _library(r: Rewriter, e: ast.Call, name: str) -> str | None:
+def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
     """A function of another library: a rule of the project's, the standard library and torch as they are, others at run time."""
     rule = r.table.rules.get(name)
     if rule is not None:
@@ -213,7 +216,7 @@ _MUTATORS = (
 """Methods that change the container they are called on."""
 
 
-def _changes_outside(r: Rewriter, f: ast.Attribute) -> bool:
+def _changes_outside(r: Expressions, f: ast.Attribute) -> bool:
     """A container that is not the function's own is changed: a global's, or one that an argument holds."""
     if f.attr not in _MUTATORS or r.fact(f.value).is_tensor:
         return False
@@ -228,7 +231,7 @@ def _changes_outside(r: Rewriter, f: ast.Attribute) -> bool:
 _COMPILED = ("scipy", "cv2", "numba", "skimage", "sklearn", "pandas", "PIL", "librosa", "jax", "tensorflow", "cupy")
 
 
-def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
+def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     owner = r.fact(f.value)
     name = f"numpy.ndarray.{f.attr}"
     rule = r.table.rules.get(name)
@@ -274,7 +277,7 @@ def _method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
     return _called_method(r, e, f)
 
 
-def _shared_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
+def _shared_method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     """`x.reshape(2, -1)` is torch's too, `x.transpose(1, 0)` is its permute, where the arguments are numbers."""
     torch_name = {"reshape": "reshape", "transpose": "permute"}.get(f.attr)
     numbers = bool(e.args) and all(r.fact(a).kind == "number" and r.fact(a).dtype == "int" for a in e.args)
@@ -285,7 +288,7 @@ def _shared_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
     return f"{lead}{owner}{closing}.{torch_name}({rest}"
 
 
-def _owner_text(r: Rewriter, e: ast.Call, f: ast.Attribute) -> tuple[str, str, str]:
+def _owner_text(r: Expressions, e: ast.Call, f: ast.Attribute) -> tuple[str, str, str]:
     """What stands before a method's owner, the owner's new text, and what stands between it and the dot (parentheses)."""
     start = r.source.span(e)[0]
     f1 = r.source.span(f)[1]
@@ -294,7 +297,7 @@ def _owner_text(r: Rewriter, e: ast.Call, f: ast.Attribute) -> tuple[str, str, s
     return r.source.slice(start, v0), r.text(f.value), tail[: tail.rindex(".")].rstrip()
 
 
-def _called_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
+def _called_method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     """A method of something that is no array: of the user's own objects it may hold NumPy."""
     if isinstance(f.value, ast.Call) and _is_super(f.value):
         return None
@@ -303,7 +306,7 @@ def _called_method(r: Rewriter, e: ast.Call, f: ast.Attribute) -> str | None:
     return _called(r, e)
 
 
-def _as_function(r: Rewriter, e: ast.Call, f: ast.Attribute, function: str) -> str:
+def _as_function(r: Expressions, e: ast.Call, f: ast.Attribute, function: str) -> str:
     """`x.sum(axis=0)` as `function(x, axis=0)`."""
     _, rest = _arguments_text(r, e, r.source.span(f)[1])
     lead, owner, closing = _owner_text(r, e, f)

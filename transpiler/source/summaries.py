@@ -12,7 +12,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from .facts import NONE, UNKNOWN, Fact, Inference, join, number
+from .facts import NONE, UNKNOWN, Fact, join, number
+from .inference import Inference
 from .plain import FLOATS
 from .promotion import ASSUMED
 from .results import call_fact

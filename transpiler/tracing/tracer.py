@@ -258,7 +258,7 @@ class Tracer(Arguments):
         except TraceError:
             raise
         except Exception as problem:
-            if traced and self.caught is None:
+            if traced and self.caught is None and not (_is_of_shapes(problem) and not self.recorder.sizes):
                 frame = user_frame()
                 self.caught = ((frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0), problem)
             raise
@@ -290,7 +290,7 @@ class Tracer(Arguments):
             if where is True:
                 return result
             held = None if out is None else tuple(self.tensor(o) for o in out)
-            return Ufunc.masked(known.rule.call, result, held[0] if held is not None and len(held) == 1 else held, where)
+            return Ufunc.masked(result, held[0] if held is not None and len(held) == 1 else held, where)
         return getattr(self._ufunc_of(known), method)(*args, **kwargs)
 
     def _key(self, key: Any) -> Any:
@@ -458,3 +458,18 @@ class Tracer(Arguments):
         frame = user_frame()
         if frame is not None:
             self.recorder.place = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+_OF_SHAPES = (
+    "operands could not be broadcast together", "cannot reshape array of size", "all the input array", "all input arrays must have the same shape",
+    "could not broadcast input array", "non-broadcastable output operand", "shapes ", "too many indices for array", "shape mismatch", "matmul: ",
+    "array split does not result", "operands could not be broadcast with remapped",
+)  # fmt: skip
+"""How NumPy's errors begin that are raised for shapes, whatever the values are."""
+
+
+def _is_of_shapes(problem: BaseException) -> bool:
+    """True for an error that hangs on shapes alone: whoever catches it has asked for a shape, on which a graph is specialised anyway."""
+    if isinstance(problem, numpy.exceptions.AxisError):
+        return True
+    return isinstance(problem, (ValueError, IndexError)) and str(problem).startswith(_OF_SHAPES)

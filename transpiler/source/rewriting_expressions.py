@@ -1,0 +1,436 @@
+"""The codemod for expressions: each is rendered from its rendered parts, as torch says it.
+
+Where the facts show that torch's own spelling means what NumPy means, that is what comes out; where they don't, the rule is called
+(`npx`) or, for a value that may not even be an array, Python's operator made aware of tensors (`ops`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from . import plain
+from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, key_parts
+from .findings import Finding, make_finding
+from .inference import Inference
+from .results import call_fact
+from .rewriting_keys import with_hashed_keys
+from .text import Source, splice, split_operator, sub_expressions
+
+SYMBOLS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+
+_ATTRIBUTES = ("T", "mT", "size", "dtype", "real", "imag", "flat", "itemsize", "nbytes", "strides", "base", "flags", "data", "ctypes")
+"""Array attributes that a tensor lacks or has with another meaning."""
+
+
+class Expressions:
+    """Renders the expressions of one function.
+
+    resolve     what a name means that the function does not bind itself
+    table       the rules and refusals, by NumPy name
+    exact       the rules are called throughout, so that errors are NumPy's own too
+    facts       what is known of each expression
+    imported    names that the new text uses are added here ("torch", "npx", "ops")
+    rule_modules  modules with rules of the project's own that the new text rests on
+    is_pure     True for a function of the module that is known to write into nothing and to hand out no flipped views
+    call_fact   the fact of a call's result
+    mutates     something in the function writes into arrays
+    flips       something in the function is a view in NumPy and a copy in torch
+    consumed    expressions whose values are used up at once: nothing keeps a view of them
+    """
+
+    def __init__(self, source: Source, resolve: Callable[[ast.Name], Fact], table: Any, path: str = "", exact: bool = False) -> None:
+        self.source, self.resolve, self.table, self.path, self.exact = source, resolve, table, path, exact
+        self.findings: list[Finding] = []
+        self.imported: set[str] = set()
+        self.rule_modules: set[str] = set()
+        self.rendered: dict[ast.AST, str] = {}
+        self.facts: dict[ast.AST, Fact] = {}
+        self.pieces: list[tuple[int, int, str]] = []
+        self.temporaries = 0
+        self.permitted: set[ast.AST] = set()
+        self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
+        self.mutates = self.flips = False
+        self.consumed: set[ast.AST] = set()
+        self.is_pure: Callable[[ast.expr], bool] = lambda function: False
+        self.call_fact: Callable[[Fact, ast.Call, Inference], Fact] = lambda f, call, walk: call_fact(f, call, walk, self.table)
+
+    @property
+    def mirrored(self) -> bool:
+        """Copies stand for NumPy's views here, and something is written: they must follow each other at run time."""
+        return self.mutates and self.flips
+
+    def fact(self, node: ast.AST) -> Fact:
+        return self.facts.get(node, UNKNOWN)
+
+    def text(self, node: ast.expr) -> str:
+        """The new text of an expression."""
+        if node not in self.rendered:
+            method = getattr(self, f"render_{type(node).__name__}", None)
+            new = method(node) if method is not None else None
+            self.rendered[node] = self.spliced(node) if new is None else new
+        return self.rendered[node]
+
+    def spliced(self, node: ast.expr) -> str:
+        """The old text with the new text of its parts in it."""
+        start, end = self.source.span(node)
+        return splice(self.source, start, end, self._parts(node, start, end))
+
+    def _parts(self, node: ast.AST, start: int, end: int) -> list[tuple[int, int, str]]:
+        pieces = []
+        for child in sub_expressions(node):
+            begin, stop = self.source.span(child)
+            new = self.text(child)
+            if new != self.source.slice(begin, stop):
+                pieces.append((begin, stop, new))
+        return pieces
+
+    def ops(self, function: str, *args: str) -> str:
+        self.imported.add("ops")
+        return f"{self.ops_name}.{function}({', '.join(args)})"
+
+    quote = '"'
+
+    def quoted(self, name: str) -> str:
+        """A name as a string literal; inside an f-string in the quotes that it does not use."""
+        return f"{self.quote}{name}{self.quote}"
+
+    def torch(self) -> str:
+        self.imported.add("torch")
+        return self.torch_name
+
+    def npx(self, name: str) -> str:
+        self.imported.add("npx")
+        return f"{self.npx_name}.{name.removeprefix('numpy.')}"
+
+    def render_BinOp(self, e: ast.BinOp) -> str | None:
+        a, b = self.fact(e.left), self.fact(e.right)
+        if "either" in (a.kind, b.kind) or ("torch" in (a.kind, b.kind) and (a.is_tensor or b.is_tensor)):
+            return self.either(OPERATORS[type(e.op)], e.left, e.right)
+        formats = isinstance(e.op, ast.Mod) and a.kind == "text" and b.kind not in ("number", "text")
+        if not (a.may_be_tensor or b.may_be_tensor or formats) or "torch" in (a.kind, b.kind):
+            return None
+        if isinstance(e.op, ast.Mod) and a.kind == "text":
+            start, end = self.source.span(e)
+            r0, r1 = self.source.span(e.right)
+            return splice(
+                self.source,
+                start,
+                end,
+                [p for p in self._parts(e, start, end) if p[0] < r0] + [(r0, r1, self.ops("python", self.text(e.right)))],
+            )
+        if "text" in (a.kind, b.kind):
+            return None
+        ufunc = OPERATORS[type(e.op)]
+        if not self.exact and plain.operator(ufunc, (a, b), (e.left, e.right)):
+            return None
+        return self._operator_call(e, e.left, e.right, SYMBOLS[type(e.op)], self._function(ufunc, a, b))
+
+    def either(self, ufunc: str, *operands: ast.expr) -> str:
+        """An operator on what may be an array or a torch tensor: right only where both libraries agree."""
+        return self.ops("either", self.quoted(ufunc), *map(self.text, operands))
+
+    def _function(self, ufunc: str, *facts: Fact) -> str:
+        if any(f.is_tensor for f in facts):
+            return self.npx(ufunc)
+        self.imported.add("ops")
+        return f"{self.ops_name}.{ufunc}"
+
+    def _operator_call(self, whole: ast.expr, left: ast.expr, right: ast.expr, symbol: str, function: str) -> str:
+        """`left + right` as `function(left, right)`, with whatever stands between them kept."""
+        (start, end), (l0, l1), (r0, r1) = map(self.source.span, (whole, left, right))
+        before, after = split_operator(self.source.slice(l1, r0), symbol)
+        tail = self.source.slice(r1, end)
+        lead = self.source.slice(start, l0)
+        if lead.strip() == "(" and before.strip() == ")":
+            lead = before = ""
+        if after.strip() == "(" and tail.strip() == ")":
+            after = tail = ""
+        if not before.strip() and "\n" not in before and "\\" not in before:
+            before = ""
+        if not after.strip() and "\n" not in after and "\\" not in after:
+            after = " "
+        return f"{function}({lead}{self.text(left)}{before},{after}{self.text(right)}{tail})"
+
+    def render_UnaryOp(self, e: ast.UnaryOp) -> str | None:
+        a = self.fact(e.operand)
+        if a.kind == "either" and not isinstance(e.op, ast.Not):
+            return self.either(OPERATORS[type(e.op)], e.operand)
+        if isinstance(e.op, ast.Not) or not a.may_be_tensor:
+            return None
+        ufunc = OPERATORS[type(e.op)]
+        if not self.exact and plain.unary(ufunc, a, self.mutates):
+            return None
+        start, end = self.source.span(e)
+        inner = splice(self.source, start + 1, end, self._parts(e, start, end)).strip()
+        return f"{self._function(ufunc, a)}({inner})"
+
+    def render_Compare(self, e: ast.Compare) -> str | None:
+        operands = [e.left, *e.comparators]
+        facts = [self.fact(o) for o in operands]
+        if any(f.kind in ("torch", "either") for f in facts):
+            known = len(e.ops) == 1 and type(e.ops[0]) in OPERATORS and any(f.kind == "either" or f.is_tensor for f in facts)
+            return self.either(OPERATORS[type(e.ops[0])], *operands) if known else None
+        if not any(f.may_be_tensor for f in facts) or all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
+            return None
+        if len(e.ops) == 1 and isinstance(e.ops[0], (ast.In, ast.NotIn)):
+            if not facts[1].may_be_tensor and facts[1].kind != "sequence":
+                return None
+            found = self.ops("contains", self.text(operands[1]), self.text(operands[0]))
+            return f"(not {found})" if isinstance(e.ops[0], ast.NotIn) else found
+        names = [OPERATORS.get(type(op)) for op in e.ops]
+        pairs = list(zip(names, pairwise(facts), pairwise(operands), strict=True))
+        if all(
+            n is not None and not self.exact and (plain.operator(n, fs, ns) or not any(f.may_be_tensor for f in fs)) for n, fs, ns in pairs
+        ):
+            return None
+        if any("text" in (f.kind for f in fs) or "none" in (f.kind for f in fs) for _, fs, _ in pairs) and not any(
+            f.is_tensor for f in facts
+        ):
+            return None
+        if len(e.ops) > 1:
+            if any(f.may_be_tensor for f in facts) and all(n in COMPARISONS for n in names):
+                return self._chain(e, operands, names)
+            return None
+        return self._operator_call(e, operands[0], operands[1], SYMBOLS[type(e.ops[0])], self._function(str(names[0]), *facts))
+
+    def _chain(self, e: ast.Compare, operands: list[ast.expr], names: list[str | None]) -> str:
+        """`a < b < c` is `a < b and b < c`, the middle evaluated once."""
+        links = []
+        for i, name in enumerate(names):
+            left = self.text(operands[i])
+            if i > 0 and not isinstance(operands[i], (ast.Name, ast.Constant)):
+                left = f"_value{self.temporaries}"
+            right = self.text(operands[i + 1])
+            if i + 1 < len(names) and not isinstance(operands[i + 1], (ast.Name, ast.Constant)):
+                self.temporaries += 1
+                right = f"(_value{self.temporaries} := {right})"
+            links.append(f"{self._function(str(name), self.fact(operands[i]), self.fact(operands[i + 1]))}({left}, {right})")
+        return f"({' and '.join(links)})"
+
+    def subscript(self, e: ast.Subscript) -> tuple[str, str]:
+        """The texts of the indexed value and of its index as a value."""
+        (start, end), (v0, v1), (k0, _) = map(self.source.span, (e, e.value, e.slice))
+        bracket = v1 + self.source.slice(v1, k0).rindex("[") if not isinstance(e.slice, ast.Tuple) else v1 + self._bracket(v1)
+        lead, closing = self.source.slice(start, v0), self.source.slice(v1, bracket).rstrip()
+        owner = self.text(e.value) if (lead.strip(), closing.strip()) == ("(", ")") else lead + self.text(e.value) + closing
+        inside = splice(self.source, bracket, end, [p for p in self._parts(e, start, end) if p[0] >= bracket])
+        if isinstance(e.slice, (ast.Slice, ast.Tuple)) or "\n" in inside:
+            self.imported.add("ops")
+            return owner, f"{self.ops_name}.key{inside}"
+        return owner, inside[1:-1].strip()
+
+    def _bracket(self, after: int) -> int:
+        """Offset of the opening bracket after a value: past closing parentheses and comments."""
+        rest = self.source.bytes[after:].decode("utf-8", "replace")
+        return len(split_operator(rest, "[")[0].encode("utf-8"))
+
+    def render_Subscript(self, e: ast.Subscript) -> str | None:
+        owner = self.fact(e.value)
+        if not isinstance(e.ctx, ast.Load) or not (owner.may_be_tensor or self._tensor_key(e)) or owner.kind == "name":
+            return None
+        if isinstance(e.slice, ast.Constant) and isinstance(e.slice.value, str):
+            return None
+        if owner.is_tensor and not self.exact and not self.mirrored:
+            flipped = plain.flip(e.slice, self.facts)
+            if flipped is not None and owner.kind == "array" and owner.dtype in plain.COMPUTED:
+                return f"{self.torch()}.flip({self.text(e.value)}, ({', '.join(map(str, flipped))},))"
+            if (
+                owner.kind == "array"
+                and plain.key(e.slice, self.facts)
+                and not (self.mutates and not self._is_view(e) and e not in self.consumed)
+            ):
+                return None
+        name, key = self.subscript(e)
+        return self.ops("getitem", name, key)
+
+    def _is_view(self, e: ast.Subscript) -> bool:
+        """An array of at least one dimension: a scalar is a copy, and a 0-d array has to be marked as one."""
+        found = self.fact(e)
+        return found.kind == "array" and (found.rank != 0 if found.rank is not None else not any(_is_ellipsis(p) for p in key_parts(e.slice)))
+
+    def _tensor_key(self, e: ast.Subscript) -> bool:
+        return any(self.fact(p).is_tensor for p in key_parts(e.slice))
+
+    def render_Attribute(self, e: ast.Attribute) -> str | None:
+        owner, found = self.fact(e.value), self.fact(e)
+        if not isinstance(e.ctx, ast.Load):
+            return None
+        if found.kind == "none" and owner.kind == "name":
+            return "None"  # np.newaxis
+        if found.kind == "number" and owner.kind == "name" and owner.value == "numpy" and e.attr in ("pi", "e", "inf", "nan"):
+            return f"{self.torch()}.{e.attr}"
+        if found.kind == "name" and str(found.value).startswith("numpy."):
+            return self.numpy_name(e, str(found.value))
+        if not owner.may_be_tensor:
+            return None
+        if e.attr in _ATTRIBUTES:
+            if e.attr == "size" and owner.is_tensor:
+                return f"{_grouped_owner(e.value, self.text(e.value))}.numel()"
+            if e.attr == "T" and owner.kind == "array" and owner.rank == 2:
+                return None
+            return self.ops("attribute", self.text(e.value), self.quoted(e.attr))
+        if owner.is_tensor and e.attr not in ("shape", "ndim") and f"numpy.ndarray.{e.attr}" not in self.table.rules:
+            self.unmapped(e, f"numpy.ndarray.{e.attr}", f"ndarray.{e.attr}")
+        return None
+
+    def numpy_name(self, e: ast.expr, name: str) -> str | None:
+        """A NumPy name that is not called here: a dtype or a constant stays NumPy's, a function becomes its rule."""
+        if name in self.table.rules:
+            return self.npx(name)
+        base, _, last = name.rpartition(".")
+        if base in self.table.rules and last in ("reduce", "accumulate", "reduceat", "outer", "at"):
+            return self.npx(name)
+        if name in self.table.refusals:
+            self.unmapped(e, name, self.source.of(e))
+        return None
+
+    def render_Name(self, e: ast.Name) -> str | None:
+        found = self.fact(e)
+        if isinstance(e.ctx, ast.Load) and found.kind == "array" and found.value == "constant":
+            return f"{self.torch()}.as_tensor({e.id})"  # an array of the module's
+        if isinstance(e.ctx, ast.Load) and found.kind == "name" and str(found.value).startswith("numpy."):
+            return self.numpy_name(e, str(found.value))
+        return None
+
+    def render_FormattedValue(self, e: ast.FormattedValue) -> str | None:
+        return None
+
+    def render_JoinedStr(self, e: ast.JoinedStr) -> str | None:
+        """Text shows NumPy's values, so what may be a tensor is shown as NumPy would hold it."""
+        pieces: list[tuple[int, int, str]] = []
+        opening = self.source.of(e).lstrip("fFrRbBuU")[:1]
+        self.quote = "'" if opening == '"' else '"'
+        try:
+            return self._formatted(e, pieces)
+        finally:
+            self.quote = '"'
+
+    def _formatted(self, e: ast.JoinedStr, pieces: list[tuple[int, int, str]]) -> str | None:
+        for part in ast.walk(e):
+            if not isinstance(part, ast.FormattedValue):
+                continue
+            fact = self.fact(part.value)
+            text = self.text(part.value)
+            if fact.kind in ("number", "text", "none") and text == self.source.of(part.value):
+                continue
+            start, end = self.source.span(part.value)
+            if not _same_expression(self.source.slice(start, end), part.value):
+                self.refuse("not-rewritten", e, "the place of an expression inside this f-string is not known on this Python")
+                return None
+            new = text if fact.kind in ("number", "text", "none", "other") else self.ops("python", text)
+            fitting = _within_quotes(new, self.source.of(e))
+            if fitting is None:
+                self.refuse("not-rewritten", e, "what is formatted cannot be written inside this f-string", "give it a name first")
+                return None
+            pieces.append((start, end, fitting))
+        whole = self.source.span(e)
+        inner = [p for p in pieces if not any(o is not p and o[0] <= p[0] and p[1] <= o[1] for o in pieces)]
+        return splice(self.source, *whole, inner) if inner else None
+
+    def render_Call(self, e: ast.Call) -> str | None:
+        from .rewriting_calls import render_call
+
+        return render_call(self, e)
+
+    def render_Starred(self, e: ast.Starred) -> str | None:
+        """`[*x]`, `f(*x)`: the elements of an array are copies in NumPy, views in torch."""
+        if not (isinstance(e.ctx, ast.Load) and self.mutates and self.fact(e.value).may_be_tensor):
+            return None
+        return "*" + self.ops("iterate", self.text(e.value))
+
+    def render_Lambda(self, e: ast.Lambda) -> str | None:
+        return None
+
+    def render_ListComp(self, e: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> str | None:
+        start, end = self.source.span(e)
+        pieces = self._parts(e, start, end)
+        for g in e.generators:
+            begin, stop = self.source.span(g.iter)
+            pieces = [p for p in pieces if p[0] != begin or p[1] != stop]
+            pieces.append((begin, stop, self.iterated(g.iter)))
+        return splice(self.source, start, end, with_hashed_keys(self, e, pieces))
+
+    render_GeneratorExp = render_SetComp = render_DictComp = render_ListComp
+
+    def render_Dict(self, e: ast.Dict | ast.Set) -> str | None:
+        start, end = self.source.span(e)
+        return splice(self.source, start, end, with_hashed_keys(self, e, self._parts(e, start, end)))
+
+    render_Set = render_Dict
+
+    def iterated(self, e: ast.expr) -> str:
+        text, fact = self.text(e), self.fact(e)
+        if fact.kind == "array" and fact.rank == 1 and self.mutates:
+            return self.ops("iterate", text)
+        return (
+            self.ops("iterate", text)
+            if fact.kind in ("unknown", "tensor") and self.mutates and not _is_call_to(e, "range", "ops.")
+            else text
+        )
+
+    # Findings.
+
+    def refuse(self, kind: str, node: ast.AST, message: str, hint: str = "", severity: str = "error") -> None:
+        line, end_line = node.lineno, node.end_lineno  # type: ignore[attr-defined]
+        made = make_finding(
+            kind, path=self.path, line=line, column=self.source.column(line, node.col_offset),  # type: ignore[attr-defined]
+            end_line=end_line, end_column=self.source.column(end_line, node.end_col_offset), message=message, hint=hint, severity=severity,  # type: ignore[attr-defined]
+        )  # fmt: skip
+        if made not in self.findings:
+            self.findings.append(made)
+
+    def unmapped(self, node: ast.AST, name: str, shown: str) -> None:
+        refusal = self.table.refusals.get(name)
+        if name.startswith("numpy.random."):
+            self.refuse("random", node, f"`{shown}` draws random numbers: a graph would draw others", "pass the noise in as an input")
+        elif refusal is not None:
+            self.refuse(refusal.finding, node, f"`{shown}`: {refusal.reason}", refusal.hint)
+        else:
+            self.refuse(
+                "unmapped-function",
+                node,
+                f"`{shown}` has no torch rule",
+                "compute it from functions that have one, or split the node around it",
+            )
+
+
+def _same_expression(text: str, node: ast.expr) -> bool:
+    try:
+        return ast.dump(ast.parse(f"({text})", mode="eval").body) == ast.dump(node)
+    except SyntaxError:
+        return False
+
+
+def _within_quotes(text: str, f_string: str) -> str | None:
+    """Python text such that it may stand inside an f-string: with other quotes than the string's. None where that can't be done."""
+    quoted = f_string.lstrip("fFrRbBuU")
+    quote = quoted[:3] if quoted[:3] in ("'''", '"""') else quoted[:1]
+    if quote not in text and "\\" not in text:
+        return text
+    other = '"' if quote[0] == "'" else "'"
+    swapped = text.replace(quote[0], other)
+    return swapped if len(quote) == 1 and other not in text and "\\" not in text else None
+
+
+def grouped(node: ast.expr, text: str) -> str:
+    """Parentheses where an operand of an operator needs them."""
+    return text if isinstance(node, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
+
+
+def _grouped_owner(node: ast.expr, text: str) -> str:
+    return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
+
+
+def _is_call_to(e: ast.expr, *names: str) -> bool:
+    return isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id in names
+
+
+def _is_ellipsis(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and e.value is Ellipsis
