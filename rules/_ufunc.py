@@ -68,7 +68,7 @@ class Ufunc:
         return store(out, result, casting)
 
     @staticmethod
-    def masked(result: Any, out: Any, where: Any) -> Any:
+    def masked(result: Any, out: Any, where: Any, casting: str = "same_kind") -> Any:
         """`result` where the mask is true, what `out` held elsewhere."""
         if out is None:
             raise Refused("where= without out= leaves elements uninitialised", "give out=, or use numpy.where", "uninitialised-memory")

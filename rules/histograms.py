@@ -38,7 +38,7 @@ def _holds_tensor(items):
 
 @rule(
     "numpy.bincount",
-    kind="reduction",
+    kind="counting",
     examples=("np.bincount(np.abs(i))", "np.bincount([0, 2, 2], minlength=5)", "np.bincount([1, 0, 1], weights=[0.5, 1.0, 2.0])"),
 )
 def bincount(x, /, weights=None, minlength=0):

@@ -10,13 +10,11 @@ from __future__ import annotations
 import builtins
 import collections
 import copy as _copy
-import dataclasses
 import functools
 import itertools
 import logging
 import operator
 import sys
-import sysconfig
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,9 +23,10 @@ import numpy
 import torch
 
 from . import rules
-from .rules._arrays import as_tensor, is_scalar, is_weak, on_memory, store, zero_d_array
-from .rules._dtypes import to_numpy, to_torch
-from .rules._table import REFUSALS, Refusal, Refused, original, version
+from .callables import check_refusal, holds_array, is_users, numpy_rule, scalar, understands_tensors
+from .rules._arrays import as_tensor, is_scalar, on_memory, store, zero_d_array
+from .rules._dtypes import to_numpy
+from .rules._table import REFUSALS, Refused
 from .rules._ufunc import Ufunc
 from .source.facts import OPERATORS as _BY_NODE
 
@@ -152,7 +151,7 @@ def getitem(a: Any, index: Any) -> Any:
         return _keep_zero_d(found, index)
     if isinstance(index, torch.Tensor) and isinstance(a, (list, tuple, str, range)):
         index = operator.index(index)
-    found = a[index]
+    found = a[_numpy_index(index) if isinstance(a, dict) else index]
     return as_tensor(found) if isinstance(a, numpy.generic) else found
 
 
@@ -299,14 +298,6 @@ def python(a: Any) -> Any:
     return a
 
 
-def scalar(dtype: str, value: Any = 0) -> torch.Tensor:
-    """`numpy.float32(value)`: a scalar (an array where `value` is one) of that dtype."""
-    if is_weak(value) or isinstance(value, (bool, str)):
-        return as_tensor(getattr(numpy, dtype)(value))
-    made = as_tensor(value, to_torch(dtype))
-    return made.clone() if made is value and made.ndim == 0 else made  # an array of that dtype is returned as it is
-
-
 def is_instance(value: Any, classes: Any) -> bool:
     """`isinstance` in NumPy's eyes: a tensor is an ndarray, a 0-d one that came of a computation a NumPy scalar."""
     if isinstance(value, torch.Tensor):
@@ -422,7 +413,8 @@ def _accumulate(values: Any, function: Any = None, **kwargs: Any) -> Any:
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
-    builtins.set: _hashing(builtins.set), builtins.frozenset: _hashing(builtins.frozenset), collections.Counter: _hashing(collections.Counter),
+    builtins.set: _hashing(builtins.set), builtins.frozenset: _hashing(builtins.frozenset),
+    collections.Counter: _hashing(collections.Counter),
     itertools.chain: _over(itertools.chain), itertools.islice: _over(itertools.islice), itertools.product: _over(itertools.product),
     itertools.zip_longest: _over(itertools.zip_longest), itertools.accumulate: _accumulate,
     builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of,
@@ -459,8 +451,8 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
     with_rule = numpy_rule(function)
     if with_rule is not None:
         return with_rule
-    if any(map(_holds_array, args)):
-        _check_refusal(function)
+    if any(map(holds_array, args)):
+        check_refusal(function)
     try:
         twin = BUILTINS.get(function)
     except TypeError:
@@ -470,8 +462,7 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
     if _writes_text(function):
         return functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), function)
     if isinstance(function, operator.methodcaller):
-        _, (name, *given) = function.__reduce__()  # type: ignore[misc]
-        return lambda a: call(method(a, name), *given)
+        return functools.partial(_call_method, function)
     if isinstance(owner := getattr(function, "__self__", None), (dict, set)) and function.__name__ in _KEYED:
         return lambda first, *rest, **named: getattr(owner, function.__name__)(python(first), *rest, **named)
     if isinstance(function, functools.partial):
@@ -483,10 +474,18 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
     method = type(function).__call__
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(function, torch.nn.Module):
         return functools.partial(_lifted(method), function)
-    if _understands_tensors(function) or not any(map(_holds_array, args)):
+    if understands_tensors(function) or not any(map(holds_array, args)):
         return function
     raise Refused(f"{getattr(function, '__qualname__', function)} is given an array, but np2fx cannot see what it does with it",
                   "write the step in NumPy, give np2fx a rule for it, or split the node around it", "opaque-call")  # fmt: skip
+
+
+def _call_method(caller: operator.methodcaller, a: Any) -> Any:
+    """`operator.methodcaller("std", axis=0)(a)`."""
+    made, given = caller.__reduce__()  # type: ignore[misc]
+    if isinstance(made, functools.partial):  # how it pickles one with keywords
+        return call(method(a, made.args[0]), *given, **made.keywords)
+    return call(method(a, given[0]), *given[1:])
 
 
 _KEYED = ("get", "pop", "setdefault", "add", "discard", "remove", "__contains__", "__getitem__")
@@ -506,101 +505,6 @@ def _lifted(function: types.FunctionType) -> Callable[..., Any]:
     if hasattr(function, "__np2fx_rewritten__") or lift_function is None or function.__code__.co_filename.startswith("<np2fx "):
         return function
     return lift_function(function)
-
-
-def numpy_rule(function: Any) -> Callable[..., Any] | None:
-    """The rule of a NumPy function, ufunc, ufunc method or dtype; Refused where NumPy's name has none; None for others."""
-    if isinstance(function, types.BuiltinMethodType) and isinstance(function.__self__, numpy.ufunc):
-        return getattr(numpy_rule(function.__self__), function.__name__)
-    if isinstance(function, type) and issubclass(function, numpy.generic):
-        return functools.partial(scalar, numpy.dtype(function).name)
-    try:
-        rules.load_once()
-        found = _by_identity(version()).get(function)
-    except TypeError:
-        return None
-    if found is not None:
-        return found
-    module = getattr(function, "__module__", None) or ""
-    if isinstance(function, numpy.ufunc) or (callable(function) and module.split(".")[0] == "numpy" and not isinstance(function, type)):
-        name = f"{module}.{getattr(function, '__name__', function)}"
-        refusal = REFUSALS.get(name) or REFUSALS.get(f"numpy.{getattr(function, '__name__', '')}")
-        if refusal is not None:
-            raise Refused(f"{name}: {refusal.reason}", refusal.hint, refusal.finding)
-        raise Refused(
-            f"{name} has no rule",
-            "compute it from what the rules cover, or split the node",
-            "random" if "random" in name else "unmapped-function",
-        )
-    return None
-
-
-def _check_refusal(function: Any) -> None:
-    """Refused, with its reason, for a function that a module of rules refuses, or whose class it refuses."""
-    refused = _refused_by_identity(version())
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    owner = getattr(module, (getattr(function, "__qualname__", None) or "").partition(".")[0], None)
-    for known in (function, getattr(function, "__self__", None), owner):
-        refusal = refused.get(id(known))
-        if refusal is not None:
-            raise Refused(f"{getattr(function, '__qualname__', function)}: {refusal.reason}", refusal.hint, refusal.finding)
-
-
-@functools.lru_cache(maxsize=1)
-def _refused_by_identity(table_version: int) -> dict[int, Refusal]:
-    """Functions of other libraries that are refused, by their id (they live as long as their modules)."""
-    found = ((original(name), refusal) for name, refusal in REFUSALS.items() if not name.startswith("numpy."))
-    return {id(function): refusal for function, refusal in found if function is not None}
-
-
-@functools.lru_cache(maxsize=1)
-def _by_identity(table_version: int) -> dict[Any, Callable[..., Any]]:
-    """The function objects that have a rule, NumPy's and those of other libraries -> what stands for them."""
-    found: dict[Any, Callable[..., Any]] = {}
-    for name, rule in rules.load_once().items():
-        function = original(name)
-        if function is not None:
-            try:
-                found.setdefault(function, rule.call)
-            except TypeError:
-                continue
-    return found
-
-
-def _holds_array(value: Any) -> bool:
-    if isinstance(value, (torch.Tensor, numpy.ndarray, numpy.generic)):
-        return True
-    if isinstance(value, dict):
-        return any(map(_holds_array, value.values()))
-    return isinstance(value, (list, tuple)) and any(map(_holds_array, value))
-
-
-_STDLIB = sysconfig.get_path("stdlib")
-_SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
-
-
-def is_users(function: types.FunctionType) -> bool:
-    """True for a function of the user's repo: not the standard library's, not an installed package's."""
-    module = (function.__module__ or "").split(".")[0]
-    if module in ("np2fx", "torch", "numpy"):
-        return False
-    file = function.__code__.co_filename
-    return not file.startswith(_SITE) and not (file.startswith(_STDLIB) and module in sys.stdlib_module_names)
-
-
-def _understands_tensors(function: Any) -> bool:
-    """torch itself, rules, builtins and the standard library, containers, dataclasses, rewritten functions."""
-    if isinstance(function, torch.nn.Module) or hasattr(function, "__np2fx_rewritten__"):
-        return True
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, (torch.Tensor, list, dict, set, str, tuple, collections.deque, torch.nn.Module)):
-        return True
-    if isinstance(function, type):
-        holders = (tuple, list, dict, set, BaseException, int, float, complex, bool, str)
-        known = (type, super, object, range, enumerate, zip, map, filter, reversed, slice)
-        return dataclasses.is_dataclass(function) or issubclass(function, holders) or function in known
-    module = (getattr(function, "__module__", None) or getattr(type(owner), "__module__", "") or "").split(".")[0]
-    return module in ("torch", "np2fx", "builtins", "_operator") or module in sys.stdlib_module_names
 
 
 from .boundary import boundary  # noqa: E402  (rewritten files spell it ops.boundary)

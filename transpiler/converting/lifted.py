@@ -31,7 +31,10 @@ class Lifted(dict):  # type: ignore[type-arg]
         return dict.__contains__(self, name) or name in self.original
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
+        try:
+            return self[name]
+        except KeyError:
+            return default
 
 
 _tensors: dict[int, tuple[numpy.ndarray[Any, Any], torch.Tensor]] = {}

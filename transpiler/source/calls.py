@@ -13,7 +13,7 @@ from .outside import Outside
 from .refusing import holds
 from .table import RuleSource
 from .targets import RECORDED_BY_LEAPP, words
-from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, dtype_name, element_of, join_all
+from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, copied, dtype_name, element_of, join_all
 from .values import sequence as sequence_of
 
 # NumPy names that are no functions on arrays and so have no rule: types to ask for, settings, errors.
@@ -32,6 +32,11 @@ _NO_TORCH = words(
 _DYNAMIC = words(
     "nonzero flatnonzero argwhere unique unique_all unique_counts unique_inverse unique_values extract setdiff1d setxor1d intersect1d "
     "union1d trim_zeros"
+)
+_DRAWS = words(
+    "random rand randn randint integers normal standard_normal uniform choice permutation permuted shuffle beta binomial bytes exponential "
+    "gamma geometric gumbel laplace logistic lognormal multinomial multivariate_normal poisson random_sample sample standard_cauchy "
+    "standard_exponential standard_gamma standard_t triangular vonmises weibull"
 )
 _MUTATORS = words("append extend insert pop popleft appendleft remove clear update add setdefault put write writelines")
 _LOGGING = words("debug info warning error exception critical log")
@@ -106,6 +111,9 @@ class Calls(Outside):
     def random(self, e: ast.Call, name: str, tail: str) -> Value:
         if tail in ("default_rng", "RandomState", "Generator", "PCG64", "SeedSequence", "Philox", "MT19937"):
             return Value("generator")
+        if tail in ("seed", "set_state", "get_state"):
+            self.say("random", e, f"{name} works on NumPy's global generator, which no graph has")
+            return UNKNOWN
         self.say("random", e, f"{name} draws while tracing: the numbers become constants of the graph")
         return UNKNOWN
 
@@ -216,11 +224,7 @@ class Calls(Outside):
             return self.inline(self.methods[name], [owner, *args], keywords, bound=True)
         args, keywords = self.arguments(e)
         traced = owner.traced or any(v.traced for v in (*args, *keywords.values()))
-        if (
-            owner.kind == "generator"
-            or name in ("standard_normal", "default_rng")
-            or ("rng" in ast.unparse(func.value).lower() and not owner.is_array)
-        ):
+        if owner.kind == "generator" or name == "default_rng" or (name in _DRAWS and not owner.is_array and _is_generator(func.value)):
             self.say("random", e)
             return UNKNOWN
         if owner.is_array:
@@ -256,7 +260,7 @@ class Calls(Outside):
             self.env[func.value.id] = Value("sequence", owner.traced or new.traced, element=held, memory=memory)
             return NONE
         if name == "copy":
-            return owner
+            return copied(owner)
         if owner.kind == "mapping":
             element = element_of(owner)
             if name == "items":
@@ -301,6 +305,13 @@ class Calls(Outside):
             if mapping:
                 return self.container_method(func, held, args)
         return Value("unknown", True)
+
+
+def _is_generator(node: ast.expr) -> bool:
+    """Whether a value of which nothing is known is called as generators of random numbers are: `rng`, `self._rng`, `np_random`."""
+    last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    parts = last.lower().strip("_").split("_")
+    return parts[-1] in ("rng", "generator") or last.lower().strip("_").endswith(("np_random", "random_state"))
 
 
 def _is_true(node: ast.expr) -> bool:

@@ -9,7 +9,8 @@ import ast
 from dataclasses import replace
 
 from .calls import Calls
-from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, element_of, join, join_all, of_constant, operated
+from .narrowing import narrowed
+from .values import MAYBE, NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, element_of, join, join_all, of_constant, operated
 from .values import sequence as sequence_of
 
 OPERATORS = {ast.Div: "divide", ast.BitAnd: "bits", ast.BitOr: "bits", ast.BitXor: "bits"}
@@ -89,10 +90,22 @@ class Expressions(Calls):
         return self.made(e, operated("", operand))
 
     def visit_BoolOp(self, e: ast.BoolOp) -> Value:
-        values = [self.visit(v) for v in e.values]
+        values, holds = [self.visit(e.values[0])], isinstance(e.op, ast.And)
+        for n, operand in enumerate(e.values[1:], 1):
+            before = e.values[0] if n == 1 else ast.BoolOp(e.op, e.values[:n])
+            values.append(self.assuming(before, holds, operand))
         for node, value in zip(e.values[:-1], values[:-1], strict=True):
             self.truth(node, value)
         return join_all(values)
+
+    def assuming(self, test: ast.expr, holds: bool, e: ast.expr) -> Value:
+        """What an expression gives where a test came out so."""
+        known = narrowed(test, holds, self.env, self.names)
+        before = {k: self.env[k] for k in known}
+        self.env.update(known)
+        value = self.visit(e)
+        self.env.update({k: v for k, v in before.items() if self.env.get(k) is known[k]})
+        return value
 
     def visit_Compare(self, e: ast.Compare) -> Value:
         operands = [self.visit(e.left), *map(self.visit, e.comparators)]
@@ -108,7 +121,7 @@ class Expressions(Calls):
 
     def visit_IfExp(self, e: ast.IfExp) -> Value:
         self.truth(e.test, self.visit(e.test))
-        return join(self.visit(e.body), self.visit(e.orelse))
+        return join(self.assuming(e.test, True, e.body), self.assuming(e.test, False, e.orelse))
 
     def visit_ListComp(self, e: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         outer = dict(self.env)
@@ -220,12 +233,17 @@ class Expressions(Calls):
                 integers += 1
         traced = owner.traced or any(v.traced for v in values)
         unsure = gone < 0 or advanced
-        if whole and integers and not added and owner.traced and not unsure and owner.rank in (None, integers):
-            self.scalar(e, f"`{_short(e)}`", owner, integers)
+        if whole and integers and not added and owner.traced and not unsure and owner.rank in (None, integers) and owner.constant != "Tensor":
+            self.scalar(e, _short(e), owner, integers)
         rank = None if owner.rank is None or unsure else max(owner.rank - integers + added, 0)
         if advanced:
             return self.made(e, array(traced, None, owner.dtype))
-        return Value("array", traced, rank, owner.dtype, memory=frozenset() if rank == 0 and whole else owner.memory)
+        memory = frozenset() if rank == 0 and whole else owner.memory
+        if whole and integers and rank is None:
+            memory = frozenset(MAYBE + m.removeprefix(MAYBE) for m in memory)
+        elif integers == 0:  # what can be sliced is no scalar
+            memory = frozenset(m.removeprefix(MAYBE) for m in memory)
+        return Value("array", traced, rank, owner.dtype, memory=memory, constant=owner.constant if owner.constant == "Tensor" else None)
 
     def widened(self, e: ast.AST, found: Value, *operands: Value) -> None:
         """A float32 array that meets a float64 one."""
@@ -236,4 +254,4 @@ class Expressions(Calls):
 
 def _short(e: ast.expr) -> str:
     text = ast.unparse(e)
-    return text if len(text) <= 30 else "this index"
+    return f"`{text}`" if len(text) <= 30 else "this index"

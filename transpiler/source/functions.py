@@ -161,7 +161,7 @@ def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str,
     found.update({k: v for k, v in keywords.items() if k in old})
     if parameters.vararg:
         found[parameters.vararg.arg] = sequence_of(args[len(positional) :])
-    return {k: v for k, v in found.items() if v.kind != "unknown" or k not in old or not old[k].is_array or old[k].assumed}
+    return {k: v for k, v in found.items() if v.kind != "unknown" or k not in old or old[k].kind == "unknown" or old[k].assumed}
 
 
 def _own(value: Value, known: frozenset[str], place: str) -> Value:

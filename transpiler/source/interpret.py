@@ -12,6 +12,7 @@ from dataclasses import replace
 from .expressions import OPERATORS, Expressions
 from .inference import leaves
 from .names import FunctionNode
+from .narrowing import narrowed
 from .nodes import Node
 from .values import (
     NONE,
@@ -85,7 +86,8 @@ class Interpreter(Expressions):
 
     def on_If(self, s: ast.If) -> None:
         self.truth(s.test, self.visit(s.test))
-        before = dict(self.env)
+        before = {**self.env, **narrowed(s.test, False, self.env, self.names)}
+        self.env.update(narrowed(s.test, True, self.env, self.names))
         self.block(s.body)
         then, self.env = self.env, before
         self.block(s.orelse)
@@ -138,6 +140,7 @@ class Interpreter(Expressions):
 
     def on_Assert(self, s: ast.Assert) -> None:
         self.truth(s.test, self.visit(s.test))
+        self.env.update(narrowed(s.test, True, self.env, self.names))
         if s.msg is not None:
             self.visit(s.msg)
 

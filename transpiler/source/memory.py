@@ -14,12 +14,19 @@ def unwritten(body: list[ast.stmt], names: Names) -> list[ast.Call]:
     if not made:
         return []
     filled = _filled(every)
+    views = _views(every)
+    while more := {base for name, base in views if name in filled} | {name for name, base in views if base in filled}:
+        if more <= filled:
+            break
+        filled |= more
+    emptied = {_root(n) for n in every if isinstance(n, ast.Assign) and _is_zero(n.value) for n in n.targets if isinstance(n, ast.Subscript)}
     kept = {id(k.value) for n in every if isinstance(n, ast.Call) for k in n.keywords if k.arg == "out"}
     for n in every:
         targets = n.targets if isinstance(n, ast.Assign) else [n.target] if isinstance(n, (ast.AnnAssign, ast.NamedExpr)) else []
         if targets and (not all(isinstance(t, ast.Name) for t in targets) or {_root(t) for t in targets} & filled):
-            kept.add(id(n.value))  # type: ignore[attr-defined]
-    return [call for call in made if id(call) not in kept and not _is_empty_shape(call)]
+            value = n.value  # type: ignore[attr-defined]
+            kept |= {id(v) for v in ((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))}
+    return [call for call in made if id(call) not in kept and not _is_empty_shape(call, emptied)]
 
 
 def _filled(every: list[ast.AST]) -> set[str]:
@@ -40,6 +47,30 @@ def _root(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _is_empty_shape(call: ast.Call) -> bool:
-    """`np.empty(0)`, `np.empty((0, 3))`: there is no memory to hold anything."""
-    return any(isinstance(n, ast.Constant) and n.value == 0 and not isinstance(n.value, bool) for a in call.args[:1] for n in ast.walk(a))
+def _views(every: list[ast.AST]) -> set[tuple[str, str]]:
+    """(name, base) of each name bound to what may share the memory of another: `zi = z.T`, `head = z[:3]`, `w = z.swapaxes(0, 1)`."""
+    found = set()
+    for n in every:
+        if isinstance(n, ast.Assign):
+            value: ast.AST = n.value
+            while isinstance(value, (ast.Subscript, ast.Attribute)) or (isinstance(value, ast.Call) and _gives_view(value)):
+                value = value.func if isinstance(value, ast.Call) else value.value
+            if isinstance(value, ast.Name):
+                found |= {(t.id, value.id) for t in n.targets if isinstance(t, ast.Name)}
+    return found
+
+
+def _gives_view(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in (
+        "swapaxes", "transpose", "reshape", "view", "squeeze", "ravel", "diagonal",
+    )  # fmt: skip
+
+
+def _is_empty_shape(call: ast.Call, emptied: set[str]) -> bool:
+    """`np.empty(0)`, `np.empty((0, 3))`, a shape one of whose sizes was set to 0: there is no memory to hold anything."""
+    shapes = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "shape")]
+    return any(_is_zero(n) or (isinstance(n, ast.Name) and n.id in emptied) for a in shapes for n in ast.walk(a))
+
+
+def _is_zero(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0 and not isinstance(node.value, bool)

@@ -39,4 +39,7 @@ def is_neighbour(name: str, path: str, root: str) -> bool:
     top = name.split(".")[0]
     here = os.path.dirname(os.path.abspath(path))
     folders = [here, os.path.dirname(here), root, os.path.join(root, "src")]
+    while os.path.isfile(os.path.join(here, "__init__.py")):  # a package imports itself by its own name
+        here = os.path.dirname(here)
+        folders.append(here)
     return any(os.path.isfile(os.path.join(f, top + ".py")) or os.path.isdir(os.path.join(f, top)) for f in folders)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from .functions import COMPILED, Functions
 from .neighbours import is_neighbour
 from .targets import words
-from .values import NUMBER, UNKNOWN, Value, array, element_of, join_all, operated
+from .values import NUMBER, UNKNOWN, Value, array, copied, element_of, join_all, operated
 from .values import sequence as sequence_of
 
 _PURE = words("functools itertools operator copy collections typing dataclasses contextlib enum abc types numbers string re json")
@@ -98,7 +98,7 @@ class Outside(Functions):
             self.say("side-effect", e, f"{name} happens while tracing only", severity_=_EFFECTS[top])
             return UNKNOWN
         if name in ("copy.copy", "copy.deepcopy") and args:
-            return self.made(e, args[0]) if args[0].is_array else args[0]
+            return self.made(e, args[0]) if args[0].is_array else copied(args[0], deep=name.endswith("deepcopy"))
         if top in ("functools", "itertools") and any(v.is_array and v.traced and v.rank != 0 for v in args):
             node = next(n for n, v in zip(e.args, args, strict=False) if v.is_array and v.traced)
             self.say("element-iteration", node)

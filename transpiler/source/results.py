@@ -12,9 +12,9 @@ from .plain import FLOATS
 SCALAR_TYPES = {
     "bool_": "bool", "bool": "bool", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8",
     "uint16": "uint16", "uint32": "uint32", "uint64": "uint64", "float16": "float16", "float32": "float32", "float64": "float64",
-    "complex64": "complex64", "complex128": "complex128", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32", "uintc": "uint32",
-    "int_": "int64", "intp": "int64", "uint": "uint64", "longlong": "int64", "half": "float16", "single": "float32", "double": "float64",
-    "csingle": "complex64", "cdouble": "complex128",
+    "complex64": "complex64", "complex128": "complex128", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16",
+    "intc": "int32", "uintc": "uint32", "int_": "int64", "intp": "int64", "uint": "uint64", "longlong": "int64", "half": "float16",
+    "single": "float32", "double": "float64", "csingle": "complex64", "cdouble": "complex128",
 }  # fmt: skip
 """NumPy's scalar types by every name they have, and the dtype each makes."""
 

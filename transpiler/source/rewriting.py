@@ -77,7 +77,7 @@ class Rewriter(Expressions):
             self.augmented(s)
         elif (
             isinstance(s, ast.Assign)
-            and self._uninitialised(s.value)
+            and self.uninitialised(s.value)
             and isinstance(s.targets[0], ast.Name)
             and s.targets[0].id in self.filled
         ):
@@ -148,10 +148,6 @@ class Rewriter(Expressions):
                 f"`{bound[0]}` is not the function's own: binding it changes what the next call sees",
                 "take it as an argument and return it",
             )
-
-    def _uninitialised(self, e: ast.expr) -> bool:
-        """`np.empty` and its kin hand out whatever the memory held."""
-        return isinstance(e, ast.Call) and self.fact(e.func).value in ("numpy.empty", "numpy.empty_like")
 
     def piece(self, node: ast.AST, text: str) -> None:
         start, end = self.source.span(node)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
 
 _TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate",
-            "zip", "sorted", "reversed", "iter", "map", "getattr", "hasattr", "type", "set", "frozenset", "memoryview", "bytes", "bytearray")  # fmt: skip
+            "zip", "sorted", "reversed", "iter", "map", "getattr", "hasattr", "type", "set", "frozenset", "memoryview", "bytes",
+            "bytearray")  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 _LEFT_ALONE = (
@@ -105,7 +106,7 @@ def _numpy(r: Expressions, e: ast.Call, name: str) -> str | None:
         return None
     if name.count(".") == 1 and short in SCALAR_TYPES:
         return _scalar(r, e, SCALAR_TYPES[short])
-    if r._uninitialised(e) and e not in r.permitted:
+    if r.uninitialised(e) and e not in r.permitted:
         r.refuse(
             "uninitialised-memory",
             e,
@@ -188,7 +189,7 @@ def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
         return None
     package = name.split(".")[0]
     if package in ("torch", "np2fx") or (
-        package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "statistics", "pickle")
+        package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "collections", "statistics", "pickle")
     ):
         return None
     if any(r.fact(a).may_be_tensor for a in _arguments(e)) and package in _COMPILED:

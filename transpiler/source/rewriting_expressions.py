@@ -42,6 +42,7 @@ class Expressions:
     call_fact   the fact of a call's result
     mutates     something in the function writes into arrays
     flips       something in the function is a view in NumPy and a copy in torch
+    own_names   the names that the function binds itself, its parameters among them; stored_names: those that statements bind
     consumed    expressions whose values are used up at once: nothing keeps a view of them
     """
 
@@ -58,6 +59,8 @@ class Expressions:
         self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
         self.mutates = self.flips = False
         self.consumed: set[ast.AST] = set()
+        self.own_names: set[str] = set()
+        self.stored_names: set[str] = set()
         self.is_pure: Callable[[ast.expr], bool] = lambda function: False
         self.call_fact: Callable[[Fact, ast.Call, Inference], Fact] = lambda f, call, walk: call_fact(f, call, walk, self.table)
 
@@ -137,7 +140,7 @@ class Expressions:
         return self.ops("either", self.quoted(ufunc), *map(self.text, operands))
 
     def _function(self, ufunc: str, *facts: Fact) -> str:
-        if any(f.is_tensor for f in facts):
+        if any(f.is_tensor for f in facts) and not (ufunc == "multiply" and any(f.kind == "sequence" for f in facts)):
             return self.npx(ufunc)
         self.imported.add("ops")
         return f"{self.ops_name}.{ufunc}"
@@ -253,7 +256,9 @@ class Expressions:
     def _is_view(self, e: ast.Subscript) -> bool:
         """An array of at least one dimension: a scalar is a copy, and a 0-d array has to be marked as one."""
         found = self.fact(e)
-        return found.kind == "array" and (found.rank != 0 if found.rank is not None else not any(_is_ellipsis(p) for p in key_parts(e.slice)))
+        if found.kind == "array" and found.rank is None:
+            return not any(map(_is_ellipsis, key_parts(e.slice)))
+        return found.kind == "array" and found.rank != 0
 
     def _tensor_key(self, e: ast.Subscript) -> bool:
         return any(self.fact(p).is_tensor for p in key_parts(e.slice))
@@ -364,6 +369,10 @@ class Expressions:
         return splice(self.source, start, end, with_hashed_keys(self, e, self._parts(e, start, end)))
 
     render_Set = render_Dict
+
+    def uninitialised(self, e: ast.expr) -> bool:
+        """`np.empty` and its kin hand out whatever the memory held."""
+        return isinstance(e, ast.Call) and self.fact(e.func).value in ("numpy.empty", "numpy.empty_like")
 
     def iterated(self, e: ast.expr) -> str:
         text, fact = self.text(e), self.fact(e)

@@ -27,7 +27,7 @@ class Value:
     items    of a sequence of known length; `element` stands for any item of a sequence or mapping
     memory   the arrays that share its buffer: "argument x", or the place that made it
     assumed  an array only because a node's parameter is one unless declared otherwise
-    constant a number's value
+    constant a number's value; "Tensor" of an array declared as a torch tensor
     """
 
     kind: str = "unknown"
@@ -49,6 +49,9 @@ class Value:
         """An array, or a number made from one, that hangs on the inputs."""
         return self.traced and self.kind in ("array", "number")
 
+
+MAYBE = "?"
+"""Before the memory of a value that is a view or a scalar, which has none: `x[0]` of an array of unknown rank."""
 
 UNKNOWN = Value()
 NONE = Value("none")
@@ -76,6 +79,24 @@ def element_of(value: Value) -> Value:
         rank = None if value.rank is None else max(value.rank - 1, 0)
         return replace(value, rank=rank, items=None, assumed=False)
     return replace(UNKNOWN, traced=value.traced)
+
+
+def moved(value: Value, old: str, new: str) -> Value:
+    """A value whose memory has another name, and that of what it holds."""
+    if old not in value.memory and value.items is None and value.element is None:
+        return value
+    items = None if value.items is None else tuple(moved(v, old, new) for v in value.items)
+    element = None if value.element is None else moved(value.element, old, new)
+    return replace(value, items=items, element=element, memory=frozenset(new if m == old else m for m in value.memory))
+
+
+def copied(value: Value, deep: bool = False) -> Value:
+    """A container's copy: the container is new, what it holds is so only in a deep copy."""
+    held = element_of(value) if value.kind in ("sequence", "mapping") else None
+    if not deep:
+        return replace(value, element=held, memory=frozenset())
+    items = None if value.items is None else tuple(copied(v, True) for v in value.items)
+    return replace(value, items=items, element=None if held is None else copied(held, True), memory=frozenset(), assumed=False)
 
 
 def join(a: Value, b: Value) -> Value:
@@ -162,7 +183,8 @@ def of_annotation(node: ast.expr | None, names: Names) -> Value | None:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         sides = [of_annotation(s, names) for s in (node.left, node.right) if not (isinstance(s, ast.Constant) and s.value is None)]
         known = [s for s in sides if s is not None]
-        return next((s for s in known if s.is_array), join_all(known) if known and len(known) == len(sides) else None)
+        arrays = sorted((s for s in known if s.is_array), key=lambda s: s.constant == "Tensor")
+        return next(iter(arrays), join_all(known) if known and len(known) == len(sides) else None)
     return None if node is None else _by_name(_head(node), node, names)
 
 
@@ -178,7 +200,7 @@ def _by_name(name: str, node: ast.expr, names: Names) -> Value | None:
         dtype = parts[-1] if parts and name in ("NDArray", "ndarray") else None
         if isinstance(dtype, ast.Subscript):  # ndarray[shape, dtype[float32]]
             dtype = dtype.slice
-        return array(True, dtype=dtype_name(dtype) if dtype is not None else None)
+        return replace(array(True, dtype=dtype_name(dtype) if dtype is not None else None), constant="Tensor" if name == "Tensor" else None)
     if name in _JAXTYPING or re.fullmatch(r"(Float|Int|UInt|Complex|BFloat)\d+", name):
         dims = parts[-1].value if parts and isinstance(parts[-1], ast.Constant) and isinstance(parts[-1].value, str) else None
         words = dims.split() if dims is not None else []

@@ -14,8 +14,9 @@ from typing import Any
 from .findings import Finding, make_finding
 from .names import FunctionNode, Names
 from .table import Table
+from .reading import Reads
 from .targets import said, severity
-from .values import Value, element_of, join_all
+from .values import MAYBE, Value, element_of, join_all, moved
 
 
 class Walker:
@@ -36,6 +37,7 @@ class Walker:
         self.opener: Callable[[str, Walker], Walker | None] = lambda _path, _walker: None
         self.functions = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
         self.methods: dict[str, FunctionNode] = {}
+        self.readings: dict[ast.AST, Reads] = {}
         self.muted = True
         self.module_env: dict[str, Value] = {}
         for statement in tree.body:
@@ -145,21 +147,30 @@ class Walker:
 
     def write(self, target: ast.expr, owner: Value, value: Value) -> None:
         """A write into a value: says whose memory it changes, and lets what is written flow into all that share it."""
-        arguments = sorted(m.partition(" ")[2] for m in owner.memory if m.startswith("argument "))
-        states = sorted(m.partition(" ")[2] for m in owner.memory if m.startswith("state "))
+        memory = frozenset(m.removeprefix(MAYBE) for m in owner.memory)
+        arguments = sorted(m.partition(" ")[2] for m in memory if m.startswith("argument "))
+        states = sorted(m.partition(" ")[2] for m in memory if m.startswith("state "))
         if states and owner.kind != "text":
             self.effect(target, states[0])
         elif arguments and owner.kind != "number":
             self.say("mutation", target, f"the node writes into its argument `{arguments[0]}`")
         elif owner.is_array:
             own = target.id if isinstance(target, ast.Name) else None
-            others = [n for n, v in self.env.items() if n != own and v.memory & owner.memory and v.kind in ("array", "sequence", "unknown")]
+            others = [n for n, v in self.env.items() if n != own and v.memory & memory and v.kind in ("array", "sequence", "unknown")]
+            others = [n for n in others if self.reads().after(n, target)]
             if others and own is not None:
                 self.say("aliasing", target, f"`{own}` shares memory with `{others[0]}`, which this write changes too")
         if value.traced and owner.memory:
             for name, held in self.env.items():
-                if held.memory & owner.memory and not held.traced:
+                if frozenset(m.removeprefix(MAYBE) for m in held.memory) & memory and not held.traced:
                     self.env[name] = replace(held, traced=True)
+
+    def reads(self) -> Reads:
+        """Where the function that is walked reads its names."""
+        scope = self.stack[-1] if self.stack else self.tree
+        if scope not in self.readings:
+            self.readings[scope] = Reads(scope)
+        return self.readings[scope]
 
     def effect(self, node: ast.AST, what: str) -> None:
         self.say("side-effect", node, f"`{what}` is changed while tracing only: the graph does not change it", severity_="error")
@@ -168,7 +179,11 @@ class Walker:
         """A result with memory of its own; scalars have none."""
         if not value.is_array or value.rank == 0:
             return replace(value, memory=frozenset())
-        return replace(value, memory=frozenset({f"{self.path}:{e.lineno}:{e.col_offset}:{e.end_col_offset}"}))  # type: ignore[attr-defined]
+        place = f"{self.path}:{e.lineno}:{e.col_offset}:{e.end_col_offset}"  # type: ignore[attr-defined]
+        for name, held in self.env.items():
+            if place in held.memory:  # made in an earlier round of the loop: another array than the one made now
+                self.env[name] = moved(held, place, f"{place} before")
+        return replace(value, memory=frozenset({place}))
 
     # Truth, iteration, scalars.
 

@@ -16,7 +16,9 @@ _NEVER = frozenset({
     "__enter__", "__exit__", "__getstate__", "__setstate__", "__reduce__", "__getattr__", "__setattr__",
 })  # fmt: skip
 
-_WALKS = frozenset({"list", "tuple", "sum", "min", "max", "sorted", "enumerate", "zip", "map", "abs", "float", "int", "round", "any", "all"})
+_WALKS = frozenset((
+    "list", "tuple", "sum", "min", "max", "sorted", "enumerate", "zip", "map", "abs", "float", "int", "round", "any", "all",
+))  # fmt: skip
 
 
 class ArrayWork:

@@ -261,6 +261,9 @@ def _check_effects(tracer: Tracer, lifter: Lifter, face: Face, call: inspect.Bou
     names = lifter.assigned()
     if names:
         raise error("side-effect", f"the function assigns the global {', '.join(names)}", "return the value instead", face.place)
+    attributes = lifter.attributes_set()
+    if attributes:
+        raise error("side-effect", f"the function sets the attribute {', '.join(attributes)}", "return the value instead", face.place)
     if lifter.changed():
         raise error("side-effect", "the function changes a container of arrays that existed before it was called",
                     "pass the arrays in, and return the new ones", face.place)  # fmt: skip

@@ -58,6 +58,7 @@ class Lifter:
         self._classes: set[type] = set()
         self._containers: list[tuple[Any, list[Any]]] = []
         self._exchanged: list[tuple[type, str, Any]] = []
+        self._instances: dict[int, tuple[Any, dict[str, Any], dict[str, Any]]] = {}
 
     def __enter__(self) -> Lifter:
         return self
@@ -66,6 +67,9 @@ class Lifter:
         for cls, name, original in reversed(self._exchanged):
             setattr(cls, name, original)
         self._exchanged.clear()
+        for x, before, _ in self._instances.values():
+            vars(x).clear()
+            vars(x).update(before)
 
     def lift(self, x: Any) -> Any:
         """What stands for `x` in the trace; most things stand for themselves."""
@@ -102,8 +106,25 @@ class Lifter:
         return any(len(now) != len(first) or any(a is not b for a, b in zip(now, first, strict=True))
                    for now, first in ((_items(made), first) for made, first in self._containers))  # fmt: skip
 
+    def _attributes_of(self, x: Any) -> None:
+        """The arrays that an object of the user's holds are lifted in it, for the time of the trace: they are constants of the graph."""
+        if id(x) in self._instances or not isinstance(getattr(x, "__dict__", None), dict) or not any(map(is_user_class, type(x).__mro__[:-1])):
+            return
+        before = dict(vars(x))
+        self._instances[id(x)] = (x, before, before)
+        lifted = {k: self.lift(v) if type(v) is numpy.ndarray or not callable(v) else v for k, v in before.items()}
+        vars(x).update(lifted)
+        self._instances[id(x)] = (x, before, lifted)
+
+    def attributes_set(self) -> list[str]:
+        """The attributes of the user's objects that the traced functions set: they would outlive the call."""
+        return sorted({f"{type(x).__name__}.{name}" for x, _, lifted in self._instances.values() for name in {*vars(x), *lifted}
+                       if vars(x).get(name, self) is not lifted.get(name, self)})  # fmt: skip
+
     def _classes_of(self, x: Any) -> None:
         """The methods of a user's class are rebuilt in the class, for the time of the trace. In other threads they do what they did."""
+        if not isinstance(x, type):
+            self._attributes_of(x)
         for cls in (x if isinstance(x, type) else type(x)).__mro__:
             if cls in self._classes:
                 continue
@@ -181,6 +202,7 @@ class Lifter:
 
     def forget(self) -> None:
         """Let go of the traced arrays."""
+        self._instances.clear()
         self._done.clear()
         self._globals.clear()
         self._containers.clear()

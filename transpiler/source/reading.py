@@ -1,0 +1,45 @@
+"""Which names of a function are read after a place in it: a write is seen by another name only where that name is read again."""
+
+from __future__ import annotations
+
+import ast
+
+Place = tuple[int, int]
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Reads:
+    """Where each name of one function is read and bound, and the loops around these places."""
+
+    def __init__(self, scope: ast.AST) -> None:
+        self.loads: dict[str, list[Place]] = {}
+        self.binds: dict[str, list[Place]] = {}
+        self.loops: list[tuple[Place, Place]] = []
+        self.ends: dict[int, Place] = {}
+        self.captured: set[str] = set()
+        for n in ast.walk(scope):
+            if isinstance(n, ast.Name):
+                held = self.loads if isinstance(n.ctx, ast.Load) else self.binds
+                held.setdefault(n.id, []).append((n.lineno, n.col_offset))
+            elif isinstance(n, (ast.For, ast.AsyncFor, ast.While)):
+                self.loops.append(((n.lineno, n.col_offset), _end(n)))
+            elif isinstance(n, _INNER) and n is not scope:
+                self.captured |= {m.id for m in ast.walk(n) if isinstance(m, ast.Name) and isinstance(m.ctx, ast.Load)}
+            if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)):
+                self.ends.update({id(m): _end(n) for m in ast.walk(n)})
+
+    def after(self, name: str, node: ast.expr) -> bool:
+        """Whether a name may be read after the statement in which a node stands, with what it is bound to there."""
+        if name in self.captured:
+            return True
+        here = (node.lineno, node.col_offset)
+        done = self.ends.get(id(node), _end(node))
+        if any(p > done for p in self.loads.get(name, ())):
+            return True
+        around = [(a, b) for a, b in self.loops if a <= here < b]
+        again = [(a, b) for a, b in around if not any(a <= p < b for p in self.binds.get(name, ()))]
+        return any(a <= p < b for a, b in again for p in self.loads.get(name, ()))
+
+
+def _end(node: ast.AST) -> Place:
+    return node.end_lineno or 0, node.end_col_offset or 0  # type: ignore[attr-defined]

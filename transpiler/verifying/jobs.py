@@ -1,0 +1,57 @@
+"""What the command and its worker processes say to each other: plain data, one JSON object a line.
+
+To a worker go its settings, then one job at a time. From it come, each under a key of its own: `ready`; `fatal` (it cannot work at
+all, and why); `step` (what it is doing); and as the answer to a job `unloadable` (the file cannot be imported, and why) or `report`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .report import Report
+
+IMPORT, START = "import", "start"
+"""The first two steps of a job: the file is imported; its node is given to `verify`. The others are the steps of a verification."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all jobs have in common.
+
+    start    the path from which the configuration is found
+    samples  an .npz file or None
+    timeout  seconds for a node, and for the import of its file; 0: no limit
+    memory   MB that a node may take beyond what the worker has; 0: no limit"""
+
+    start: str
+    samples: str | None
+    max_examples: int
+    seed: int
+    timeout: float
+    memory: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """A node by its place: the `index`-th node of the file at `path`."""
+
+    path: str
+    index: int
+    name: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a job. `unloadable` says why its file cannot be imported, where it cannot."""
+
+    job: Job
+    ok: bool
+    text: str
+    data: dict[str, Any]
+    unloadable: str = ""
+
+
+def answer_of(job: Job, report: Report, unloadable: str = "") -> Answer:
+    return Answer(job, report.ok, str(report), report.to_json(), unloadable)
