@@ -237,7 +237,8 @@ def _kept(mask: torch.Tensor, result: torch.Tensor, out: Any, casting: str) -> t
     """`result` where the mask is true, `out` elsewhere, whose dtype it has. Raises TypeError where `casting` forbids the cast."""
     out = as_tensor(out)
     if not can_cast(result.dtype, out.dtype, casting):
-        raise TypeError(f"Cannot cast ufunc output from {to_numpy(result.dtype)!r} to {to_numpy(out.dtype)!r} with casting rule {casting!r}")
+        made, wanted = to_numpy(result.dtype), to_numpy(out.dtype)
+        raise TypeError(f"Cannot cast ufunc output from {made!r} to {wanted!r} with casting rule {casting!r}")
     return torch.where(mask, cast(result, out.dtype), out)
 
 

@@ -6,6 +6,7 @@ decide shapes, so they are Python ints known when a call is traced.
 
 from __future__ import annotations
 
+from collections import deque
 import operator
 
 import numpy
@@ -24,7 +25,7 @@ def parts_of(arrays, name="arrays"):
         if arrays.ndim == 0:
             raise TypeError(f"{name} must be a sequence of arrays, not a 0-d array")
         return list(torch.unbind(arrays))
-    if not isinstance(arrays, (list, tuple, numpy.ndarray)):
+    if not isinstance(arrays, (list, tuple, deque, numpy.ndarray)):
         raise TypeError(f"{name} to join must be passed as a sequence, but got {type(arrays).__name__}")
     device = next((a.device for a in arrays if isinstance(a, torch.Tensor)), None)
     return [a if isinstance(a, torch.Tensor) or device is None else as_tensor(a).to(device) for a in arrays]

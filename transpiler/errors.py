@@ -13,10 +13,12 @@ import numpy
 import torch
 
 _VALUE = re.compile(
-    r"must match the (size|existing size) of|Sizes of tensors must match|stack expects each tensor|is invalid for input of size|cannot reshape tensor"
+    r"must match the (size|existing size) of|Sizes of tensors must match|stack expects each tensor|is invalid for input of size"
+    r"|cannot reshape tensor"
     r"|Expected reduction dim|have non-zero size|Boolean value of Tensor|shapes cannot be multiplied|inconsistent tensor size|size mismatch"
     r"|not broadcastable|doesn't match the broadcast shape|expected m[0-9]? ?and|Expected size for first two dimensions|shape mismatch"
-    r"|must have (the )?same (size|length)|only be converted to Python scalars|non-negative|batch1 must|invalid shape dimension|Trying to create tensor with negative"
+    r"|must have (the )?same (size|length)|only be converted to Python scalars|non-negative|batch1 must|invalid shape dimension"
+    r"|Trying to create tensor with negative"
 )
 """What torch says where NumPy raises ValueError."""
 

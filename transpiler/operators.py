@@ -402,6 +402,10 @@ def _hashing(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **kwargs: function(*(a if isinstance(a, dict) else [python(v) for v in iterate(a)] for a in args), **kwargs)
 
 
+def _from_keys(keys: Any, value: Any = None) -> Any:
+    return dict.fromkeys([python(k) for k in iterate(keys)], value)
+
+
 def _over(function: Callable[..., Any]) -> Callable[..., Any]:
     """A builtin that iterates over what it is given."""
     return lambda *args, **kwargs: function(*(iterate(a) if _arrays(a) and a.ndim else _plain_index(a) for a in args), **kwargs)
@@ -413,7 +417,7 @@ def _accumulate(values: Any, function: Any = None, **kwargs: Any) -> Any:
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
-    builtins.set: _hashing(builtins.set), builtins.frozenset: _hashing(builtins.frozenset),
+    builtins.set: _hashing(builtins.set), dict.fromkeys: _from_keys, builtins.frozenset: _hashing(builtins.frozenset),
     collections.Counter: _hashing(collections.Counter),
     itertools.chain: _over(itertools.chain), itertools.islice: _over(itertools.islice), itertools.product: _over(itertools.product),
     itertools.zip_longest: _over(itertools.zip_longest), itertools.accumulate: _accumulate,
@@ -482,7 +486,8 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
 
 def _call_method(caller: operator.methodcaller, a: Any) -> Any:
     """`operator.methodcaller("std", axis=0)(a)`."""
-    made, given = caller.__reduce__()  # type: ignore[misc]
+    reduced: Any = caller.__reduce__()
+    made, given = reduced
     if isinstance(made, functools.partial):  # how it pickles one with keywords
         return call(method(a, made.args[0]), *given, **made.keywords)
     return call(method(a, given[0]), *given[1:])

@@ -151,7 +151,7 @@ class Passage:
                 continue
             if not isinstance(original, dict):
                 items = [self.outward(v) for v in copy]
-                if len(items) != len(original) or any(a is not b for a, b in zip(items, original)):
+                if len(items) != len(original) or any(a is not b for a, b in zip(items, original, strict=True)):
                     original.clear()
                     original.extend(items)
             else:

@@ -228,4 +228,33 @@ def with_errstate(x):
         return x / (x - 1)
 
 
+def attributes_by_name(x):
+    return getattr(x, "std")(), getattr(x, "size"), hasattr(x, "cpu"), getattr(x, "nope", 3), type(x) is np.ndarray
+
+
+def hashed_scalars(x):
+    names = {1.0: "one", 2.0: "two"}
+    return len(set(x)), len({v for v in x}), {v: 1 for v in x} == dict.fromkeys(x, 1), names.get(x[0], "other"), x[0] in {1.0, 2.0}
+
+
+def repeated_lists(x):
+    return [0] * np.argmax(x), "a" * np.argmax(x), (1, 2) * len(x)
+
+
+def containers_given_to_helpers(x):
+    def collect(into, value):
+        into.append(value * 2)
+        return into
+
+    found = []
+    collect(found, x)
+    collect(found, x + 1)
+    return found, len(found)
+
+
+def positive_copies(x):
+    y = +x
+    return y
+
+
 PROGRAMS = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v is not helper]

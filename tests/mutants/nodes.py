@@ -157,10 +157,11 @@ def dtypes(x):
 
 
 SMALL: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-    (normalise, (F,)), (scale_image, (U,)), (softmax, (F,)), (write_slice, (D,)), (write_through_view, (D,)), (write_reversed, (V,)), (masked, (V, B)),
-    (clipped_difference, (V, W)), (order_statistics, (F,)), (integers, (I,)), (joined, (V, W)), (pick_rows, (D,)), (products, (SQUARE, D)),
-    (distances, (V, W)), (cumulative, (V,)), (windows, (V,)), (running_total, (D,)), (threshold, (U,)), (padded, (D,)), (reshaped, (F,)), (triangular, (SQUARE,)),
-    (quantised, (V,)), (logic, (V, W)), (interpolated, (V,)), (chosen, (V, W)), (in_place, (V, W)), (scalars, (D,)), (weighted, (V, W)), (dtypes, (F,)),
+    (normalise, (F,)), (scale_image, (U,)), (softmax, (F,)), (write_slice, (D,)), (write_through_view, (D,)), (write_reversed, (V,)),
+    (masked, (V, B)), (clipped_difference, (V, W)), (order_statistics, (F,)), (integers, (I,)), (joined, (V, W)), (pick_rows, (D,)),
+    (products, (SQUARE, D)), (distances, (V, W)), (cumulative, (V,)), (windows, (V,)), (running_total, (D,)), (threshold, (U,)),
+    (padded, (D,)), (reshaped, (F,)), (triangular, (SQUARE,)), (quantised, (V,)), (logic, (V, W)), (interpolated, (V,)),
+    (chosen, (V, W)), (in_place, (V, W)), (scalars, (D,)), (weighted, (V, W)), (dtypes, (F,)),
 ]  # fmt: skip
 
 

@@ -138,9 +138,10 @@ def _like(value: Any, seed: int) -> Any:
 
 
 SAMPLES: dict[str, Any] = {
-    "a": D, "b": D[::-1].copy(), "x": D, "y": F.astype(np.float64) + 1, "v": V, "w": W, "m": D, "f": F, "g": F[::-1].copy(), "i": I[0] % 2 - 1, "r": np.sort(V),
-    "q": np.array([[4.0, 1.0, 0.5], [1.5, 5.0, 2.0], [0.25, 1.0, 6.0]]), "h": np.array([[4.0, 1.0, 0.5], [1.0, 5.0, 2.0], [0.5, 2.0, 6.0]]),
-    "u": np.array([1.0, 2.0, 3.0]), "k": D > 0, "z": D + 1j * D[::-1], "B": B,
+    "a": D, "b": D[::-1].copy(), "x": D, "y": F.astype(np.float64) + 1, "v": V, "w": W, "m": D, "f": F, "g": F[::-1].copy(),
+    "i": I[0] % 2 - 1, "r": np.sort(V), "q": np.array([[4.0, 1.0, 0.5], [1.5, 5.0, 2.0], [0.25, 1.0, 6.0]]),
+    "h": np.array([[4.0, 1.0, 0.5], [1.0, 5.0, 2.0], [0.5, 2.0, 6.0]]), "u": np.array([1.0, 2.0, 3.0]), "k": D > 0,
+    "z": D + 1j * D[::-1], "B": B,
 }  # fmt: skip
 """What the letters of the examples stand for here."""
 

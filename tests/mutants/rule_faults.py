@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 _COMPARISONS: dict[type, type] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
 }  # fmt: skip
 _OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
@@ -22,13 +23,15 @@ _OPERATORS: dict[type, type] = {
     ast.FloorDiv: ast.Add,
 }
 _CALLS = {
-    "lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq", "add": "sub", "sub": "add", "mul": "add", "div": "mul", "maximum": "minimum",
-    "minimum": "maximum", "amax": "amin", "amin": "amax", "argmax": "argmin", "argmin": "argmax", "logical_and": "logical_or", "logical_or": "logical_and",
-    "any": "all", "all": "any", "sum": "mean", "mean": "sum", "round": "floor", "floor": "ceil", "ceil": "floor", "cumsum": "cumprod", "tril": "triu",
-    "triu": "tril", "sin": "cos", "cos": "sin", "tan": "tanh", "exp": "expm1", "sqrt": "abs", "std": "var", "var": "std", "cat": "stack", "fmax": "fmin",
-    "fmin": "fmax", "isnan": "isinf", "isinf": "isnan", "abs": "neg", "log": "log2", "log2": "log10", "asin": "acos", "acos": "asin", "sinh": "cosh",
-    "cosh": "sinh", "atan": "tanh", "trunc": "floor", "remainder": "fmod", "fmod": "remainder", "flip": "roll", "sign": "abs", "bitwise_and": "bitwise_or",
-    "bitwise_or": "bitwise_xor", "bitwise_xor": "bitwise_and", "logical_not": "clone", "logical_xor": "logical_or", "atan2": "hypot", "hypot": "atan2",
+    "lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq", "add": "sub", "sub": "add", "mul": "add", "div": "mul",
+    "maximum": "minimum", "minimum": "maximum", "amax": "amin", "amin": "amax", "argmax": "argmin", "argmin": "argmax",
+    "logical_and": "logical_or", "logical_or": "logical_and", "any": "all", "all": "any", "sum": "mean", "mean": "sum",
+    "round": "floor", "floor": "ceil", "ceil": "floor", "cumsum": "cumprod", "tril": "triu", "triu": "tril", "sin": "cos", "cos": "sin",
+    "tan": "tanh", "exp": "expm1", "sqrt": "abs", "std": "var", "var": "std", "cat": "stack", "fmax": "fmin", "fmin": "fmax",
+    "isnan": "isinf", "isinf": "isnan", "abs": "neg", "log": "log2", "log2": "log10", "asin": "acos", "acos": "asin", "sinh": "cosh",
+    "cosh": "sinh", "atan": "tanh", "trunc": "floor", "remainder": "fmod", "fmod": "remainder", "flip": "roll", "sign": "abs",
+    "bitwise_and": "bitwise_or", "bitwise_or": "bitwise_xor", "bitwise_xor": "bitwise_and", "logical_not": "clone",
+    "logical_xor": "logical_or", "atan2": "hypot", "hypot": "atan2",
 }  # fmt: skip
 _SWAPPED = (
     "sub",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import np2fx
 import itertools
 
+import np2fx
 import numpy as np
 import pytest
 import torch

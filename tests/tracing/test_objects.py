@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import np2fx
 import numpy as np
 import pytest
 import torch
-
-import np2fx
 
 
 class Bias:

@@ -178,7 +178,8 @@ class Calls(Outside):
             return NONE
         found = outcome(rule, method, args, bound, traced)
         if rule.outputs > 1:
-            return sequence_of([self.made(e, found)] * rule.outputs)
+            made = self.made(e, found)
+            return sequence_of([replace(made, memory=frozenset(f"{m} {n}" for m in made.memory)) for n in range(rule.outputs)])
         return found if not found.is_array or (found.memory and found.rank != 0) else self.made(e, found)
 
     def bound(self, e: ast.Call, rule: RuleSource, nodes: list[ast.expr], args: list[Value], keywords: dict[str, Value]) -> Bound:
@@ -256,8 +257,7 @@ class Calls(Outside):
         if name in ("append", "extend", "insert", "add") and args and isinstance(func.value, ast.Name):
             new = element_of(args[-1]) if name == "extend" else args[-1]
             held = join_all([element_of(owner), new]) if owner.items or owner.element else new
-            memory = owner.memory if any(m.startswith("state") for m in owner.memory) else owner.memory | new.memory
-            self.env[func.value.id] = Value("sequence", owner.traced or new.traced, element=held, memory=memory)
+            self.env[func.value.id] = Value("sequence", owner.traced or new.traced, element=held, memory=owner.memory)
             return NONE
         if name == "copy":
             return copied(owner)

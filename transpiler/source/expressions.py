@@ -56,8 +56,7 @@ class Expressions(Calls):
 
     def visit_Dict(self, e: ast.Dict) -> Value:
         values = [self.visit(v) for v in [*(k for k in e.keys if k is not None), *e.values]][sum(k is not None for k in e.keys) :]
-        memory = frozenset().union(*(v.memory for v in values)) if values else frozenset()
-        return Value("mapping", any(v.traced for v in values), element=join_all(values), memory=memory)
+        return Value("mapping", any(v.traced for v in values), element=join_all(values))
 
     def visit_BinOp(self, e: ast.BinOp) -> Value:
         left, right = self.visit(e.left), self.visit(e.right)
@@ -112,7 +111,8 @@ class Expressions(Calls):
         if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops) or any(o.kind in ("text", "none") for o in operands):
             return Value("number", dtype="bool")
         if any(isinstance(op, (ast.In, ast.NotIn)) for op in e.ops):
-            return Value("number", any(o.is_data for o in operands), dtype="bool")
+            asked = operands if operands[-1].is_array else operands[:1]  # keys and items are compared one by one, in Python
+            return Value("number", any(o.is_data for o in asked), dtype="bool")
         found = operated("compare", *operands)
         if len(e.ops) > 1 and found.is_data:
             self.say("data-dependent-branch", e, "a chained comparison asks the first part for its truth", "write `(a < x) & (x < b)`")
@@ -135,7 +135,7 @@ class Expressions(Calls):
         else:
             value = self.visit(e.elt)
         self.env = outer
-        return Value("mapping" if isinstance(e, ast.DictComp) else "sequence", value.traced, element=value, memory=value.memory)
+        return Value("mapping" if isinstance(e, ast.DictComp) else "sequence", value.traced, element=value)
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
 
@@ -233,7 +233,8 @@ class Expressions(Calls):
                 integers += 1
         traced = owner.traced or any(v.traced for v in values)
         unsure = gone < 0 or advanced
-        if whole and integers and not added and owner.traced and not unsure and owner.rank in (None, integers) and owner.constant != "Tensor":
+        element = whole and integers and not added and not unsure and owner.rank in (None, integers)
+        if element and owner.traced and owner.constant != "Tensor":
             self.scalar(e, _short(e), owner, integers)
         rank = None if owner.rank is None or unsure else max(owner.rank - integers + added, 0)
         if advanced:

@@ -95,7 +95,7 @@ class Functions(Walker):
         if compiled and any(v.traced for v in (*args, *keywords.values())):
             self.say("opaque-call", e, f"`{function.name}` is compiled (`@{ast.unparse(compiled[0])}`) and cannot be traced")
             return UNKNOWN
-        known = frozenset().union(*(v.memory for v in (*args, *keywords.values())))
+        known = frozenset().union(*(v.reach for v in (*args, *keywords.values())))
         muted, stack = module.muted, module.stack
         module.muted, module.stack = self.muted, self.stack
         try:
@@ -168,5 +168,7 @@ def _own(value: Value, known: frozenset[str], place: str) -> Value:
     """A helper's result with memory of this call's own, where it is neither the arguments' nor older than the call."""
     if value.items is not None:
         value = replace(value, items=tuple(_own(v, known, f"{place}:{n}") for n, v in enumerate(value.items)))
+    if value.element is not None:
+        value = replace(value, element=_own(value.element, known, place))
     memory = {m if m in known or m.startswith(("argument ", "state ")) else place for m in value.memory}
     return replace(value, memory=frozenset(memory))

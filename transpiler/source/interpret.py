@@ -15,6 +15,7 @@ from .names import FunctionNode
 from .narrowing import narrowed
 from .nodes import Node
 from .values import (
+    MAYBE,
     NONE,
     OBJECT,
     UNKNOWN,
@@ -73,7 +74,7 @@ class Interpreter(Expressions):
             old = self.visit(ast.copy_location(ast.Name(s.target.id, ast.Load()), s.target))
             new = operated(OPERATORS.get(type(s.op), ""), old, amount)
             if (old.is_array and old.rank != 0) or "state" in " ".join(old.memory):
-                self.write(s.target, old, amount)
+                self.write(s.target, old, amount, sure=not any(m.startswith(MAYBE) for m in old.memory))
                 new = replace(old, traced=old.traced or amount.traced)
             if s.target.id in self.globals:
                 self.effect(s.target, s.target.id)
@@ -86,13 +87,15 @@ class Interpreter(Expressions):
 
     def on_If(self, s: ast.If) -> None:
         self.truth(s.test, self.visit(s.test))
-        before = {**self.env, **narrowed(s.test, False, self.env, self.names)}
-        self.env.update(narrowed(s.test, True, self.env, self.names))
+        held, on, off = dict(self.env), *(narrowed(s.test, holds, self.env, self.names) for holds in (True, False))
+        before = {**held, **off}
+        self.env.update(on)
         self.block(s.body)
         then, self.env = self.env, before
         self.block(s.orelse)
         if not leaves(s.body):
-            self.env = then if leaves(s.orelse) else _join(then, self.env)
+            kept = {k for k in {*on, *off} if then.get(k) is on.get(k, held[k]) and self.env.get(k) is off.get(k, held[k])}
+            self.env = then if leaves(s.orelse) else {**_join(then, self.env), **{k: held[k] for k in kept}}
 
     def on_While(self, s: ast.While) -> None:
         self.loop(s.body, lambda: self.truth(s.test, self.visit(s.test)))

@@ -19,7 +19,8 @@ def unwritten(body: list[ast.stmt], names: Names) -> list[ast.Call]:
         if more <= filled:
             break
         filled |= more
-    emptied = {_root(n) for n in every if isinstance(n, ast.Assign) and _is_zero(n.value) for n in n.targets if isinstance(n, ast.Subscript)}
+    zeroed = [t for n in every if isinstance(n, ast.Assign) and _is_zero(n.value) for t in n.targets]
+    emptied = {_root(t) for t in zeroed if isinstance(t, ast.Subscript)}
     kept = {id(k.value) for n in every if isinstance(n, ast.Call) for k in n.keywords if k.arg == "out"}
     for n in every:
         targets = n.targets if isinstance(n, ast.Assign) else [n.target] if isinstance(n, (ast.AnnAssign, ast.NamedExpr)) else []

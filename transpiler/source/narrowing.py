@@ -31,11 +31,11 @@ def narrowed(test: ast.expr, holds: bool, env: dict[str, Value], names: Names) -
         none = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
         if none and isinstance(test.ops[0], ast.Is if holds else ast.IsNot):
             return {test.left.id: NONE}
-    if isinstance(test, ast.Call) and len(test.args) == 2 and isinstance(test.args[0], ast.Name) and test.args[0].id in env:
-        if names.qualified(test.func) == "builtins.isinstance":
-            name = test.args[0].id
-            value = _isinstance(env[name], _types(test.args[1], names), holds)
-            return {} if value is None else {name: value}
+    if isinstance(test, ast.Call) and len(test.args) == 2 and names.qualified(test.func) == "builtins.isinstance":
+        asked, types = test.args
+        if isinstance(asked, ast.Name) and asked.id in env:
+            value = _isinstance(env[asked.id], _types(types, names), holds)
+            return {} if value is None else {asked.id: value}
     return {}
 
 

@@ -16,6 +16,7 @@ class Reads:
         self.binds: dict[str, list[Place]] = {}
         self.loops: list[tuple[Place, Place]] = []
         self.ends: dict[int, Place] = {}
+        self.reach: dict[Place, Place] = {}
         self.captured: set[str] = set()
         for n in ast.walk(scope):
             if isinstance(n, ast.Name):
@@ -25,8 +26,19 @@ class Reads:
                 self.loops.append(((n.lineno, n.col_offset), _end(n)))
             elif isinstance(n, _INNER) and n is not scope:
                 self.captured |= {m.id for m in ast.walk(n) if isinstance(m, ast.Name) and isinstance(m.ctx, ast.Load)}
+            for block in (getattr(n, f, None) for f in ("body", "orelse", "finalbody")):
+                if isinstance(block, list) and block:
+                    self._block(block)
             if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)):
                 self.ends.update({id(m): _end(n) for m in ast.walk(n)})
+
+    def _block(self, block: list[ast.stmt]) -> None:
+        """What a statement binds holds for the rest of its block."""
+        for statement in block:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if hasattr(statement, "target") else []
+            for n in (n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)):
+                inner = isinstance(statement, (ast.For, ast.AsyncFor))
+                self.reach[n.lineno, n.col_offset] = _end(statement if inner else block[-1])
 
     def after(self, name: str, node: ast.expr) -> bool:
         """Whether a name may be read after the statement in which a node stands, with what it is bound to there."""
@@ -34,7 +46,8 @@ class Reads:
             return True
         here = (node.lineno, node.col_offset)
         done = self.ends.get(id(node), _end(node))
-        if any(p > done for p in self.loads.get(name, ())):
+        later = [(p, self.reach[p]) for p in self.binds.get(name, ()) if p > done and p in self.reach]
+        if any(p > done and not any(a < p < b for a, b in later) for p in self.loads.get(name, ())):
             return True
         around = [(a, b) for a, b in self.loops if a <= here < b]
         again = [(a, b) for a, b in around if not any(a <= p < b for p in self.binds.get(name, ()))]

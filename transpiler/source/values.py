@@ -45,6 +45,11 @@ class Value:
         return self.kind == "array"
 
     @property
+    def reach(self) -> frozenset[str]:
+        """Its own memory and that of what it holds."""
+        return self.memory.union(*(v.reach for v in (*(self.items or ()), *filter(None, (self.element,)))))
+
+    @property
     def is_data(self) -> bool:
         """An array, or a number made from one, that hangs on the inputs."""
         return self.traced and self.kind in ("array", "number")
@@ -66,7 +71,7 @@ def array(traced: bool, rank: int | None = None, dtype: str | None = None, memor
 
 def sequence(items: Iterable[Value]) -> Value:
     held = tuple(items)
-    return Value("sequence", any(v.traced for v in held), items=held, memory=frozenset().union(*(v.memory for v in held)))
+    return Value("sequence", any(v.traced for v in held), items=held)
 
 
 def element_of(value: Value) -> Value:
@@ -83,7 +88,7 @@ def element_of(value: Value) -> Value:
 
 def moved(value: Value, old: str, new: str) -> Value:
     """A value whose memory has another name, and that of what it holds."""
-    if old not in value.memory and value.items is None and value.element is None:
+    if old not in value.reach:
         return value
     items = None if value.items is None else tuple(moved(v, old, new) for v in value.items)
     element = None if value.element is None else moved(value.element, old, new)

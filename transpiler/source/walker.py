@@ -13,10 +13,10 @@ from typing import Any
 
 from .findings import Finding, make_finding
 from .names import FunctionNode, Names
-from .table import Table
 from .reading import Reads
+from .table import Table
 from .targets import said, severity
-from .values import MAYBE, Value, element_of, join_all, moved
+from .values import MAYBE, TEXT, Value, element_of, join_all, moved
 
 
 class Walker:
@@ -145,24 +145,28 @@ class Walker:
         for t in target.elts:
             self.bind(t, element_of(value))
 
-    def write(self, target: ast.expr, owner: Value, value: Value) -> None:
-        """A write into a value: says whose memory it changes, and lets what is written flow into all that share it."""
+    def write(self, target: ast.expr, owner: Value, value: Value, sure: bool = True) -> None:
+        """A write into a value: says whose memory it changes, and lets what is written flow into all that share it.
+
+        Not `sure` is the write of `s += 1` where `s` may be a scalar, which is bound anew."""
         memory = frozenset(m.removeprefix(MAYBE) for m in owner.memory)
         arguments = sorted(m.partition(" ")[2] for m in memory if m.startswith("argument "))
         states = sorted(m.partition(" ")[2] for m in memory if m.startswith("state "))
         if states and owner.kind != "text":
             self.effect(target, states[0])
         elif arguments and owner.kind != "number":
-            self.say("mutation", target, f"the node writes into its argument `{arguments[0]}`")
+            hedge = "" if sure else f"if `{ast.unparse(target)}` is an array, "
+            self.say("mutation", target, f"{hedge}the node writes into its argument `{arguments[0]}`")
         elif owner.is_array:
             own = target.id if isinstance(target, ast.Name) else None
-            others = [n for n, v in self.env.items() if n != own and v.memory & memory and v.kind in ("array", "sequence", "unknown")]
+            others = [n for n, v in self.env.items() if n != own and v.reach & memory and v.kind in ("array", "sequence", "unknown")]
             others = [n for n in others if self.reads().after(n, target)]
             if others and own is not None:
-                self.say("aliasing", target, f"`{own}` shares memory with `{others[0]}`, which this write changes too")
+                hedge = "" if sure else f"if `{own}` is an array, "
+                self.say("aliasing", target, f"{hedge}`{own}` shares memory with `{others[0]}`, which this write changes too")
         if value.traced and owner.memory:
             for name, held in self.env.items():
-                if frozenset(m.removeprefix(MAYBE) for m in held.memory) & memory and not held.traced:
+                if frozenset(m.removeprefix(MAYBE) for m in held.reach) & memory and not held.traced:
                     self.env[name] = replace(held, traced=True)
 
     def reads(self) -> Reads:
@@ -181,7 +185,7 @@ class Walker:
             return replace(value, memory=frozenset())
         place = f"{self.path}:{e.lineno}:{e.col_offset}:{e.end_col_offset}"  # type: ignore[attr-defined]
         for name, held in self.env.items():
-            if place in held.memory:  # made in an earlier round of the loop: another array than the one made now
+            if place in held.reach:  # made in an earlier round of the loop: another array than the one made now
                 self.env[name] = moved(held, place, f"{place} before")
         return replace(value, memory=frozenset({place}))
 
@@ -205,7 +209,7 @@ class Walker:
         """A Python loop over a value: its elements."""
         if value.is_array and value.traced and value.rank != 0:
             self.say("element-iteration", node)
-        return element_of(value)
+        return TEXT if value.kind == "mapping" else element_of(value)  # a mapping's keys are no data
 
     def scalar(self, node: ast.AST, how: str, value: Value, taken: int) -> None:
         """An index of `taken` integers into an array of a known or unknown rank."""

@@ -67,9 +67,9 @@ class Lifter:
         for cls, name, original in reversed(self._exchanged):
             setattr(cls, name, original)
         self._exchanged.clear()
-        for x, before, _ in self._instances.values():
+        for x, attributes, _lifted in self._instances.values():
             vars(x).clear()
-            vars(x).update(before)
+            vars(x).update(attributes)
 
     def lift(self, x: Any) -> Any:
         """What stands for `x` in the trace; most things stand for themselves."""
@@ -108,7 +108,9 @@ class Lifter:
 
     def _attributes_of(self, x: Any) -> None:
         """The arrays that an object of the user's holds are lifted in it, for the time of the trace: they are constants of the graph."""
-        if id(x) in self._instances or not isinstance(getattr(x, "__dict__", None), dict) or not any(map(is_user_class, type(x).__mro__[:-1])):
+        if id(x) in self._instances or not isinstance(getattr(x, "__dict__", None), dict):
+            return
+        if not any(map(is_user_class, type(x).__mro__[:-1])):
             return
         before = dict(vars(x))
         self._instances[id(x)] = (x, before, before)

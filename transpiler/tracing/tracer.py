@@ -461,9 +461,10 @@ class Tracer(Arguments):
 
 
 _OF_SHAPES = (
-    "operands could not be broadcast together", "cannot reshape array of size", "all the input array", "all input arrays must have the same shape",
-    "could not broadcast input array", "non-broadcastable output operand", "shapes ", "too many indices for array", "shape mismatch", "matmul: ",
-    "array split does not result", "operands could not be broadcast with remapped",
+    "operands could not be broadcast together", "cannot reshape array of size", "all the input array",
+    "all input arrays must have the same shape", "could not broadcast input array", "non-broadcastable output operand", "shapes ",
+    "too many indices for array", "shape mismatch", "matmul: ", "array split does not result",
+    "operands could not be broadcast with remapped",
 )  # fmt: skip
 """How NumPy's errors begin that are raised for shapes, whatever the values are."""
 

@@ -1,109 +1,123 @@
-"""`np2fx verify PATHS`: every node of the files, converted, traced and cross-checked."""
+"""`np2fx verify PATHS`: every node of the files, converted, traced and cross-checked, in processes apart from the command's."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import inspect
+import importlib.util
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+import threading
 
-import numpy as np
-
-from ..pipeline.spec import SpecError
+from ..source.config import Config
 from ..source.findings import make_finding
-from ..source.nodes import Node
-from . import verify
-from .loading import LoadError, node_functions
-from .report import Report
-from .steps import undeclared
+from .isolation import Pool
+from .jobs import IMPORT, START, Answer, Job, Settings
+from .loading import LoadError, nodes_in
+from .memory import can_limit
+from .progress import Progress
 
 OK, NOT_OK, COULD_NOT_RUN = 0, 1, 2
+NODES_A_PROCESS = 8
+"""By default a process is started for so many nodes: it takes as long to start as a few nodes take to verify."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """The command. Exit code 0: all nodes verified; 1: some are not ok; 2: the command could not run.
+    """The command. Exit code 0: all nodes verified; 1: some are not ok; 2: the command could not run, or not for all files.
 
-    args  paths, samples (an .npz file or None), max_examples, seed, output_format ("text" or "json"), node (a name or None)"""
-    wanted = getattr(args, "node", None)
-    reports: list[Report] = []
+    args  paths, samples (an .npz file or None), max_examples, seed, output_format ("text" or "json"), node (a name or None),
+          jobs (processes, None: by the number of nodes), timeout (seconds or None) and memory (MB or None) for a node"""
+    _demand_torch()
     try:
-        samples = load_samples(getattr(args, "samples", None))
-        for path, node, function in node_functions(args.paths, wanted):
-            with _stdout_closed_to_libraries():
-                report = verify_node(path, node, function, samples, getattr(args, "max_examples", None) or 50, getattr(args, "seed", 0))
-            reports.append(report)
-            if args.output_format != "json":
-                print(report, flush=True)
+        config, jobs = _jobs(args)
+        settings = _settings(args, config)
+        answers = _verified(jobs, settings, _processes(getattr(args, "jobs", None), len(jobs)), args.output_format == "text")
     except LoadError as e:
-        print(f"np2fx verify: {e}", file=sys.stderr)
-        return COULD_NOT_RUN
+        return _could_not_run(str(e))
     if args.output_format == "json":
-        print(json.dumps([report.to_json() for report in reports], indent=2))
-    if not reports:
-        missing = make_finding("no-node", message=f"no node {wanted!r} was found" if wanted else "")
-        print(f"np2fx verify: {missing}", file=sys.stderr)
+        print(json.dumps([answer.data for answer in answers], indent=2))
+    elif len(answers) > 1:
+        print(_summary(answers))
+    if not answers:
+        wanted = getattr(args, "node", None)
+        return _could_not_run(str(make_finding("no-node", message=f"no node {wanted!r} was found" if wanted else "")))
+    for why in dict.fromkeys(answer.unloadable for answer in answers if answer.unloadable):
+        _could_not_run(why)
+    if any(answer.unloadable for answer in answers):
         return COULD_NOT_RUN
-    return OK if all(report.ok for report in reports) else NOT_OK
+    return OK if all(answer.ok for answer in answers) else NOT_OK
 
 
-def verify_node(
-    path: str, node: Node, function: Callable[..., Any] | None, samples: Mapping[str, Any], max_examples: int, seed: int
-) -> Report:
-    """The report of one node; its findings and place are those of the source file."""
-    line = node.function.lineno if node.function is not None and node.how != "region" else node.span[0]
-    if function is None:
-        report = Report(node.name, path, line)
-        what = "a region" if node.how == "region" else "a method" if node.in_class else "a function inside another"
-        message = f"{node.name} is {what}: nothing says what to call it with; verify it as a function of its arrays"
-        report.findings.append(undeclared(report, message))
-        return report
-    try:
-        return verify(function, *samples_of(function, node.name, samples), max_examples=max_examples, seed=seed)
-    except (SpecError, TypeError) as e:
-        report = Report(node.name, path, line)
-        report.findings.append(undeclared(report, str(e)))
-        return report
+def _could_not_run(why: str) -> int:
+    print(f"np2fx verify: {why}", file=sys.stderr)
+    return COULD_NOT_RUN
 
 
-@contextlib.contextmanager
-def _stdout_closed_to_libraries() -> Iterator[None]:
-    """LAPACK prints to the process's stdout when it is given nan, past Python's: it must not get between our lines, or into JSON."""
-    sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)
+def _demand_torch() -> None:
+    """Raises ModuleNotFoundError, as the import would, where the processes could not start for want of a package."""
+    for name in ("numpy", "torch", "hypothesis"):
+        if name not in sys.modules and importlib.util.find_spec(name) is None:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-def load_samples(path: str | None) -> dict[str, Any]:
-    """The arrays of an .npz file by key; 0-d ones as NumPy scalars. Raises LoadError."""
-    if path is None:
-        return {}
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {key: file[key][()] for key in file.files}
-    except (OSError, ValueError, AttributeError, TypeError) as e:
-        raise LoadError(f"{path} is not an .npz file of samples: {e}") from None
+def _jobs(args: argparse.Namespace) -> tuple[Config, list[Job]]:
+    config, found = nodes_in(args.paths, getattr(args, "node", None))
+    jobs = []
+    for path, index, node in found:
+        whole = node.function is not None and node.how != "region"
+        jobs.append(Job(path, index, node.name, node.function.lineno if whole and node.function is not None else node.span[0]))
+    return config, jobs
 
 
-def samples_of(function: Callable[..., Any], name: str, samples: Mapping[str, Any]) -> list[Any]:
-    """A node's samples, in the order of its parameters: from the keys "node.parameter" or "parameter".
+def _settings(args: argparse.Namespace, config: Config) -> Settings:
+    """What the command line says, else the configuration. Raises LoadError for a limit that this system does not keep."""
+    timeout, memory = getattr(args, "timeout", None), getattr(args, "memory", None)
+    if memory and not can_limit():
+        raise LoadError("--memory: this system does not limit the memory of a process; --memory 0 is no limit")
+    return Settings(
+        start=args.paths[0] if args.paths else ".",
+        samples=getattr(args, "samples", None),
+        max_examples=getattr(args, "max_examples", None) or 50,
+        seed=getattr(args, "seed", 0),
+        timeout=config.verify_timeout if timeout is None else timeout,
+        memory=config.verify_memory if memory is None else memory,
+    )
 
-    Empty where not every parameter without a default has one: specs must say the rest."""
-    found: list[Any] = []
-    for parameter in inspect.signature(function).parameters.values():
-        keys = [f"{name}.{parameter.name}", f"{name}/{parameter.name}", parameter.name]
-        key = next((key for key in keys if key in samples), None)
-        if key is None:
-            return found if parameter.default is not parameter.empty else []
-        found.append(samples[key])
-    return found
+
+def _processes(wanted: int | None, nodes: int) -> int:
+    """How many processes: as many as wanted, else one for every `NODES_A_PROCESS` nodes while there are processors."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(nodes, wanted or min(processors, nodes // NODES_A_PROCESS)))
+
+
+def _verified(jobs: list[Job], settings: Settings, processes: int, printed: bool) -> list[Answer]:
+    """The answers, each printed as soon as it is there. Raises LoadError."""
+    answers = []
+    with Progress("", len(jobs)) as progress:
+        for answer in Pool(settings, processes, _Told(progress)).answers(jobs):
+            progress.done += 1
+            answers.append(answer)
+            if printed and not answer.unloadable:
+                progress.clear()
+                print(answer.text, flush=True)
+    return answers
+
+
+class _Told:
+    """Draws the progress line whenever a process tells what it is at."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress, self.lock = progress, threading.Lock()
+        progress.title = "np2fx verify"
+
+    def __call__(self, job: Job, step: str) -> None:
+        with self.lock:
+            said = {IMPORT: f"importing {job.path}", START: f"{job.name}"}.get(step, f"{job.name}: {step}")
+            self.progress.show(f"{self.progress.done}/{self.progress.total} {said}")
+
+
+def _summary(answers: list[Answer]) -> str:
+    """The last line: how many nodes are verified, and which are not."""
+    not_ok = [answer.job.name for answer in answers if not answer.ok]
+    verified = f"{len(answers) - len(not_ok)} of {len(answers)} nodes verified"
+    return f"{verified}; not ok: {', '.join(not_ok)}" if not_ok else verified

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 import sysconfig
 from dataclasses import dataclass
 
@@ -87,4 +86,4 @@ def place_of(dump: str, job: Job) -> tuple[str, int]:
 
 def _installed() -> list[str]:
     """Folders of the standard library and of installed packages."""
-    return [sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sys.prefix]
+    return [sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]

@@ -9,7 +9,7 @@ import inspect
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,13 +24,14 @@ class LoadError(Exception):
     """A file whose nodes could not be loaded; the message says why."""
 
 
-def node_functions(paths: Sequence[str], wanted: str | None = None) -> Iterator[tuple[str, Node, Callable[..., Any] | None]]:
-    """(path, node, function) of every node in files and folders. The function is None where there is none to call: a region, a
-    method, a function inside another. Helpers are part of the nodes that call them and do not come by themselves.
+def nodes_in(paths: Sequence[str], wanted: str | None = None) -> tuple[Config, list[tuple[str, int, Node]]]:
+    """The configuration, and (path, index, node) of every node in files and folders, without importing any. Helpers are part of the
+    nodes that call them and do not come by themselves.
 
     wanted  only the nodes of this name, written "normalise" or "Policy.normalise"
+    index   the node's position in `nodes_of(path)`
 
-    Raises LoadError for a path that does not exist and a file that cannot be read or imported."""
+    Raises LoadError for a path that does not exist and a file that cannot be read."""
     try:
         config = load_config(paths[0] if paths else ".")
         found = list(files.discover(list(paths), config.exclude, config.root))
@@ -38,18 +39,14 @@ def node_functions(paths: Sequence[str], wanted: str | None = None) -> Iterator[
         raise LoadError(f"{e}: there is no such file or folder") from None
     except Exception as e:
         raise LoadError(str(e)) from None
-    if config.rules:
-        _use(config)
-    for path in found:
-        nodes = [node for node in _nodes_of(path, config) if node.how != "helper" and (wanted is None or node.name == wanted)]
-        if nodes:
-            module = load_module(path)
-            for node in nodes:
-                yield path, node, _function(module, node)
+    nodes = [(path, index, node) for path in found for index, node in enumerate(nodes_of(path, config))]
+    return config, [(path, index, node) for path, index, node in nodes if wanted is None or node.name == wanted]
 
 
-def _use(config: Config) -> None:
+def use_rules_of(config: Config) -> None:
     """Put the project's own rules into the table. Raises LoadError."""
+    if not config.rules:
+        return
     from ..own_rules import use_rules
 
     try:
@@ -58,7 +55,8 @@ def _use(config: Config) -> None:
         raise LoadError(f"the rules of {', '.join(config.rules)} cannot be loaded: {type(e).__name__}: {e}") from e
 
 
-def _nodes_of(path: str, config: Config) -> list[Node]:
+def nodes_of(path: str, config: Config) -> list[Node]:
+    """The nodes of one file, helpers left out. Raises LoadError."""
     data = Path(path).read_bytes()
     if not files.mentions(data, config.markers()):
         return []
@@ -66,11 +64,12 @@ def _nodes_of(path: str, config: Config) -> list[Node]:
         tree = ast.parse(files.decode(data, path).text)
     except (SyntaxError, ValueError, files.EncodingError) as e:
         raise LoadError(f"{path}: {e}") from None
-    return find_nodes(tree, Names(tree), config, path)
+    return [node for node in find_nodes(tree, Names(tree), config, path) if node.how != "helper"]
 
 
-def _function(module: ModuleType, node: Node) -> Callable[..., Any] | None:
-    """The function object of a node. A method needs a `self`, and nothing says which."""
+def function_of(module: ModuleType, node: Node) -> Callable[..., Any] | None:
+    """The function object of a node. None where there is none to call: a region, a function inside another, and a method, as it
+    needs a `self` and nothing says which."""
     if node.function is None or node.how == "region" or "<locals>" in node.name:
         return None
     found: Any = module

@@ -76,6 +76,7 @@ _WORDS = {
     "undefined": "left out, undefined in NumPy",
     "ties": "with ties that NumPy leaves unordered",
     "ill_conditioned": "too ill-conditioned to compare",
+    "out_of_memory": "on which one side runs out of memory",
     "overflow": "on which one side overflows",
     "refused_convert": "refused by the converted function",
     "refused_trace": "refused by the graph",

@@ -44,12 +44,19 @@ def run(call: Callable[..., Any], signature_of: Callable[..., Any], arguments: M
         warnings.simplefilter("always")
         try:
             outcome.result = call(*args, **kwargs)
-        except Exception as e:
+        except (Exception, SystemExit) as e:  # a node that ends the program must not end the verification of the others
             outcome.error = e
-        except SystemExit as e:  # a node that ends the program must not end the verification of the others
-            outcome.error = RuntimeError(f"the node ends the program: SystemExit({e})")
     outcome.warnings = tuple(str(w.message) for w in caught)
     return outcome
+
+
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
+"""How torch says it, on every system."""
+
+
+def out_of_memory(error: BaseException | None) -> bool:
+    """True for NumPy's, Python's and torch's ways of saying that memory is used up."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and any(said in str(error) for said in _NO_MEMORY))
 
 
 def copied_as_tensors(value: Any) -> Any:

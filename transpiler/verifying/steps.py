@@ -24,7 +24,7 @@ from .counterexample import Counterexample, script
 from .inputs import Plan, arguments, call_with, sample_arguments
 from .progress import Progress
 from .report import Report
-from .running import Outcome, run
+from .running import Outcome, out_of_memory, run
 from .shrinking import plainer
 from .unspecified import settled
 
@@ -32,6 +32,11 @@ ATTEMPTS = 8
 """How many generated samples are tried where NumPy raises on them."""
 
 NAMES = {"convert": "the converted function", "trace": "the graph"}
+
+
+def ends(error: BaseException | None) -> bool:
+    """True for an error after which there is nothing to compare: the node exits, or memory is used up."""
+    return isinstance(error, SystemExit) or out_of_memory(error)
 
 
 def is_refusal(error: BaseException | None) -> bool:
@@ -75,6 +80,16 @@ class Verification:
     def add(self, findings: list[Finding]) -> None:
         self.report.findings += [finding for finding in findings if finding not in self.report.findings]
 
+    def ending(self, error: BaseException | None, inputs: str) -> Finding:
+        """The finding for a node that has no answer to any input: what it raises is no answer to compare with."""
+        place = {"path": self.report.path, "line": self.report.line, "column": 1}
+        if isinstance(error, SystemExit):
+            message = f"{self.report.node} exits, with code {error.code}, on {inputs}"
+            return make_finding("node-crashed", message=message, **place)  # type: ignore[arg-type]
+        if out_of_memory(error):
+            return make_finding("out-of-memory", message=f"{self.report.node} runs out of memory on {inputs}: {_said(error)}", **place)  # type: ignore[arg-type]
+        return undeclared(self.report, f"NumPy raises on {inputs}: {_said(error)}")
+
     # Trace and convert
 
     def samples(self, first: int) -> Iterator[Mapping[str, Any]]:
@@ -95,7 +110,7 @@ class Verification:
             if outcome.error is None:
                 self.sample = sample
                 return True
-        self.add([undeclared(self.report, f"NumPy raises on inputs made for {self.report.node}: {_said(outcome.error)}")])
+        self.add([self.ending(outcome.error, "the inputs made from its specs")])
         return False
 
     def trace(self) -> None:
@@ -106,7 +121,7 @@ class Verification:
             else:
                 self.refused("trace", error)
 
-    def traced(self, sample: Mapping[str, Any]) -> tuple[Any, Exception | None]:
+    def traced(self, sample: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
         """A graph of the node for a sample, or the error."""
         from ..tracing import trace
 
@@ -116,10 +131,8 @@ class Verification:
             warnings.simplefilter("ignore")
             try:
                 return trace(self.fn, *args, **kwargs), None
-            except Exception as e:
+            except (Exception, SystemExit) as e:
                 return None, e
-            except SystemExit as e:
-                return None, RuntimeError(f"the node ends the program: SystemExit({e})")
 
     def convert(self) -> None:
         from ..converting import convert
@@ -130,10 +143,12 @@ class Verification:
             except Exception as e:
                 self.refused("convert", e)
 
-    def refused(self, way: str, error: Exception) -> None:
+    def refused(self, way: str, error: BaseException) -> None:
         """The findings of a refusal, as errors whatever they are elsewhere: there is no torch form. Any other error is a finding too."""
         if is_refusal(error):
             self.add([dataclasses.replace(finding, severity="error") for finding in error.findings])  # type: ignore[attr-defined]
+        elif ends(error):
+            self.add([self.ending(error, "the sample")])
         else:
             hint = "if NumPy runs the node on its sample, this is a bug of np2fx: please report it"
             self.find("mismatch", f"np2fx.{way} failed with {_said(error)}", hint)
@@ -146,7 +161,7 @@ class Verification:
             first = run(self.fn, self.fn, self.sample, torch_side=False)
             second = run(self.fn, self.fn, self.sample, torch_side=False)
             if first.error is not None:
-                self.add([undeclared(self.report, f"NumPy raises on the sample: {_said(first.error)}")])
+                self.add([self.ending(first.error, "the sample")])
                 self.forms.clear()
                 return
             changed = difference(first.result, second.result, Tolerance(0.0, 0.0))
@@ -224,6 +239,8 @@ class Verification:
             code = script(self.fn, way, args, self.sample, message)
             self.report.counterexample = Counterexample(way, args, message, code)
             self.find("mismatch", f"{NAMES[way]} does not do what NumPy does: {message}")
+        if search.used_up is not None:
+            self.add([self.ending(search.used_up, f"{self.report.checked['out_of_memory']} of its inputs, on one side")])
         tried = self.report.checked.get("inputs", 0)
         if tried and tried == self.report.checked.get("raised", 0):
             self.add([undeclared(self.report, f"NumPy raised on all of the {tried} inputs that were made", severity="warning")])
@@ -239,6 +256,7 @@ class _Search:
         self.work = work
         self.found: tuple[str, Mapping[str, Any], str] | None = None
         self.refusals: dict[str, Exception] = {}
+        self.used_up: BaseException | None = None
         self.deadline = float("inf")
 
     def run(self) -> None:
@@ -291,6 +309,10 @@ class _Search:
                 continue
             found = outcomes_differ(want, got, work.tolerance)
             if found is None:
+                continue
+            if out_of_memory(want.error) or out_of_memory(got.error):  # one takes more than the other: no difference, and no proof
+                count("out_of_memory")
+                self.used_up = want.error or got.error
                 continue
             reason = self.excuse(args, want, got)
             if reason is None:
