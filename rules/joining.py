@@ -6,8 +6,8 @@ decide shapes, so they are Python ints known when a call is traced.
 
 from __future__ import annotations
 
-from collections import deque
 import operator
+from collections import deque
 
 import numpy
 import torch

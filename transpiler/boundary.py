@@ -72,9 +72,9 @@ def boundary(
                 with mirrored_views() if mirrored else contextlib.nullcontext(), numpys() if outside else contextlib.nullcontext():
                     found = function(*args, **kwargs)
             finally:
+                _inside.reset(token)
                 release(passage, collecting)
                 passage.settle()
-                _inside.reset(token)
             return passage.outward(found) if passage.arrays else found
 
         call.__np2fx_rewritten__ = True  # type: ignore[attr-defined]

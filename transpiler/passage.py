@@ -210,11 +210,12 @@ def release(passage: Passage, token: contextvars.Token[_Kept | None] | None) -> 
     What was a tensor before stays one, and so does what has a gradient."""
     if token is None:
         return
-    for (_, attribute), (owner, before) in (_keeping.get() or {}).items():
+    kept = _keeping.get() or {}
+    _keeping.reset(token)
+    for (_, attribute), (owner, before) in kept.items():
         value = getattr(owner, attribute, None)
         if isinstance(before, torch.Tensor) or (isinstance(value, torch.Tensor) and value.requires_grad):
             continue
         new = passage.state(value)
         if new is not value:
             setattr(owner, attribute, new)
-    _keeping.reset(token)

@@ -44,7 +44,7 @@ np.full_like({a}, {num})|np.identity(3)|np.array([1, 2, {num}])|np.array([[1.5, 
 np.array([[{s}, 0], [1, {s}]])|np.asarray([{s}, {num}])|np.tri(3)|np.zeros({A}.shape)|np.zeros(({A}.shape[0], 2), {A}.dtype)|np.zeros(len({A}))|np.full({A}.shape, {s})
 np.arange({A}.shape[0])|np.arange(len({A}), dtype=np.float32)|np.meshgrid({V}, {V})[{pm}]|np.indices((2, 3))|np.array([{A}[0], {A}[0]])|np.stack([{A}, {=}])|np.array(3.0)|np.float32({s})|np.array({A}.shape)
 np.arange({pos}, -1, -1)|np.logspace(0, 1, 3)|np.ones((2, 1)) * {V}|np.vander({V:x}, 3)|np.diag({V})|np.asarray({a}, dtype={dt})|np.ascontiguousarray({A})|np.int64({num})|np.float64({s:f})|np.fromfunction(lambda i, j: i + j, (2, 3))
-np.hanning(4)|np.bartlett({pos})|np.array([{A}.mean(), {A}.max()])|np.array([{A}.shape[0], 2.5])|np.linspace({s}, {s}, 3)|np.empty((0, 2))|np.array([])
+np.hanning(4)|np.bartlett({pos})|np.array([{A}.mean(), {A}.max()])|np.array([{A}.shape[0], 2.5])|np.linspace({s}, {s}, 3)|np.zeros((0, 2))|np.array([])
 """
 SHAPES = """
 {A}.reshape({shape})|np.reshape({A}, {shape})|{A}.ravel()|{A}.flatten()|{A}.T|{A}.transpose()|np.transpose({N}, {perm})|{N}.swapaxes(0, -1)|np.moveaxis({N}, {ax}, {ax})|np.expand_dims({a}, {ed})|np.squeeze({A})
@@ -53,14 +53,14 @@ np.fliplr({N})|np.flipud({A})|np.pad({A}, 1)|np.pad({A}, 1, mode='edge')|np.pad(
 np.stack([{A}, {=}], axis={ax})|np.concatenate([{A}, {=}], axis={ax})|np.concatenate(({V}, {V}))|np.hstack([{A}, {=}])|np.vstack([{A}, {=}])|np.vstack(({V}, {=}))|np.dstack([{A}, {=}])
 np.column_stack([{V}, {=}])|np.append({A}, {num})|np.insert({V}, 0, {num})|np.delete({V}, {pm})|{A}.reshape(-1)|{A}.reshape({A}.shape[0], -1)|{A}[..., None]|{A}[None]|{a}.copy()|np.copy({A})|np.r_[{V}, {num}]|np.c_[{V}, {=}]
 np.rollaxis({N}, {ax})|{A}.squeeze()|{A}.repeat(2)|np.resize({V}, (2, 3))|np.ravel({A}{order})|{N}.T.reshape({shape})|{A}.reshape({shape}{order})|np.concatenate([{A}, {=}], axis=None)|np.broadcast_arrays({A}, {~})[1]
-np.swapaxes({N}, {ax}, {ax})|np.hsplit({M}, {last})[0]|np.block([{V}, {=}])|np.stack([{V}, {=}], -1)|np.atleast_1d({a})|np.trim_zeros({V})|np.lib.stride_tricks.sliding_window_view({V}, 1)|np.matrix_transpose({N})
+np.swapaxes({N}, {ax}, {ax})|np.hsplit({M}, {last})[0]|np.block([{V}, {=}])|np.stack([{V}, {=}], -1)|np.atleast_1d({a})|np.lib.stride_tricks.sliding_window_view({V}, 1)|np.matrix_transpose({N})
 """
 SELECTION = """
 {A}[{idx}]|{A}[{idx}]|{A}[{idx}]|{A}[{idx}]|{A}[{sidx}]|{A}[{idx}][{pm}]|np.where({a:b}, {~}, {num})|np.where({a:r} > 0, {=}, {~})|np.where({a:r} > {num}, {=:r} * 2, 0)|np.select([{a:r} > 1, {=:r} < 0], [{=}, 0], {num})
 np.take({A}, [0, -1]{ax1})|{A}.take(0, axis={ax})|np.take_along_axis({A:r}, np.argsort({=:r}, axis=-1, kind='stable'), axis=-1)|np.sort({A:r}{ax1})|np.argsort({A:r}{ax1}, kind='stable')|np.argsort({A:x})
 np.searchsorted([0.0, 1.0, 2.0], {a:r})|np.digitize({A:x}, [-1, 0, 2])|np.partition({A:r}, 0)[..., 0]|np.diag({M})|np.diagonal({N})|np.tril({N})|np.triu({N}, 1)|np.trace({M})|{M}.trace()|{M}.diagonal()
 np.compress([True, False], {A}, axis=0)|np.choose({V:i} % 2, [{=}, -{=:n}])|np.sort({A:x})[::-1]|np.lexsort(({V:x}, {=:x}))|{A:x}[np.argmax({=:x}.ravel()) % {n}]|{A}[-1]|{A}[::-1]|{A}[..., ::-1]|{A}[1:]|{A}[:, None]
-np.histogram({A:x}, bins=3, range=(-5, 5))[0]|np.bincount(np.abs({V:i}) % 4, minlength=4)|np.piecewise({a:f}, [{=:f} < 0, {=:f} >= 0], [-1.0, 1.0])|np.extract([True], {V})|{A}.item(0) if False else {A}[0]
+np.histogram({A:x}, bins=3, range=(-5, 5))[0]|np.bincount(np.abs({V:i}) % 4, minlength=4)|np.piecewise({a:f}, [{=:f} < 0, {=:f} >= 0], [-1.0, 1.0])|np.extract([True], {V})
 np.convolve({V:x}, [1, 0.5])|np.correlate({V:x}, {V:x}, 'full')|np.triu_indices(3)[{pm}]|np.tril_indices({pos})[0]|np.unravel_index(3, (2, 2))[{pm}]|np.flatnonzero(np.arange(4) > 1)|np.polyval([1, 2, 3], {a:n})
 """
 PRODUCTS = """
@@ -83,11 +83,11 @@ f'{{A}.shape}'|str({A}.ndim)|[r[0] for r in {N}]|sum(r.sum() for r in {A:n})|all
 """
 LEAVING = """
 float({s})|int({s:r})|bool({s})|{A}.tolist()|{V}[0].item()|{a:r}.max().item()|min({V:r})|max({V:r})|sorted({V:r})|f'{{a:r}.sum():.2f}'|{A}[{=:r} > 0]|np.nonzero({A})[0]|np.unique({V:r})|{A}.any() and {num}
-{num} in {A}|np.flatnonzero({V})|np.argwhere({A})|1 if {s:r} > 0 else 2|str({s})|{a:r}[{=:b}].sum()|np.where({V:r} > 0)[0]|range(int(np.sum({V:b})))|'%s' % ({A}.sum(),)|any({V})|all({V:b})|np.array(sorted({V:r}))
+{num} in {A}|np.flatnonzero({V})|np.argwhere({A})|1 if {s:r} > 0 else 2|str({s})|{a:r}[{=:b}].sum()|np.where({V:r} > 0)[0]|range(int(np.sum({V:b})))|'%s' % ({A}.sum(),)|any({V})|all({V:b})|np.array(sorted({V:r}))|np.trim_zeros({V})|Box({a:n}).doubled()
 """
 HELPERS = """
 normalise({A:n})|normalise({A:n}, eps=0.5)|scale({a:n})|scale({a:n}, 3)|scale({a:n}, by={num})|two({a:n})[1]|affine({a:n}, {num}, b=2)|first({A})|{A} + shift|centre({A:n})|centre({A:n}, axis={ax})|clamp({a:r}, 0, 1)|softmax({A:x})
-relu({a:x})|stacked({A}, {=})|windows({V})|polynomial({a:x}, 1, 2, 3)|apply(np.cos, {a:r})|apply(scale, {a:n})|pick({a:n}, 'twice')|pick({a:n}, 'same')|norms({A:n})|one_hot({V:i} % 3)|accumulate({V:n})|Box({a:n}).doubled()
+relu({a:x})|stacked({A}, {=})|windows({V})|polynomial({a:x}, 1, 2, 3)|apply(np.cos, {a:r})|apply(scale, {a:n})|pick({a:n}, 'twice')|pick({a:n}, 'same')|norms({A:n})|one_hot({V:i} % 3)|accumulate({V:n})
 """
 
 TOPICS = {

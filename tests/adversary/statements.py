@@ -133,9 +133,9 @@ def with_out(w: Writer) -> None:
 
 IN_PLACE = (
     "{A:u}.sort()", "{A:u}.fill({num})", "np.copyto({A:u}, {~})", "np.copyto({A:u}, {num}, where={=:b})", "np.put({A:u}, [0, -1], {num})", "np.add.at({A:u}, [0, 0, -1], {num})", "np.putmask({A:u}, {=:r} > 0, {num})",
-    "np.fill_diagonal({M:u}, {num})", "{A:u}.put([0], {num})", "np.add.at({V:u}, [0, 0], [1, 2])", "bump({A:u})", "bump({A:u}, by={num})", "{0} = zero_first({A:u})", "{A:u}.resize({shape}) if False else None", "np.place({A:u}, {=:b}, [0])",
+    "np.fill_diagonal({M:u}, {num})", "{A:u}.put([0], {num})", "np.add.at({V:u}, [0, 0], [1, 2])", "bump({A:u})", "bump({A:u}, by={num})", "{0} = zero_first({A:u})", "np.place({A:u}, {=:b}, [0])",
     "np.subtract.at({A:u}, 0, 1)", "{A:u}[:] = {A:u}[::-1]", "{V:u}[1:] += {V:u}[:-1]", "{A:u}.sort(axis=0)", "np.put_along_axis({A:u}, np.argmax({=:r}, axis=-1, keepdims=True), {num}, axis=-1)", "{A:u}.partition(0)",
-    "{A:u}.flat[0] = {num}", "{A:u}.itemset if False else None", "{M:u}[:, [0, -1]] = {M:u}[:, [-1, 0]]", "{A:u}.shape", "{c}.real = {num}", "{c}.imag[...] = 0", "np.random.seed if False else None", "{A:u}.flat = {num}", "np.multiply.at({V:u}, [0], 2)",
+    "{A:u}.flat[0] = {num}", "{M:u}[:, [0, -1]] = {M:u}[:, [-1, 0]]", "{A:u}.shape", "{c}.real = {num}", "{c}.imag[...] = 0", "{A:u}.flat = {num}", "np.multiply.at({V:u}, [0], 2)",
     "np.maximum.at({V:u}, [0, 0], {num})", "del {A}", "assert {A}.ndim >= 1", "assert {A}.shape[0] > 0, 'empty'", "print({A}.shape)", "pass", "'a docstring in the middle'",
 )  # fmt: skip
 

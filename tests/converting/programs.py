@@ -229,12 +229,15 @@ def with_errstate(x):
 
 
 def attributes_by_name(x):
-    return getattr(x, "std")(), getattr(x, "size"), hasattr(x, "cpu"), getattr(x, "nope", 3), type(x) is np.ndarray
+    std, size = "std", "size"
+    return getattr(x, std)(), getattr(x, size), hasattr(x, "cpu"), getattr(x, "nope", 3), type(x) is np.ndarray
 
 
 def hashed_scalars(x):
     names = {1.0: "one", 2.0: "two"}
-    return len(set(x)), len({v for v in x}), {v: 1 for v in x} == dict.fromkeys(x, 1), names.get(x[0], "other"), x[0] in {1.0, 2.0}
+    counts = {v: i for i, v in enumerate(x)}
+    found = names.get(x[0], "other"), x[0] in {1.0, 2.0}, counts[x[0]] >= 0
+    return len(set(x)), len({v + 0 for v in x}), len(dict.fromkeys(x, 1)), found
 
 
 def repeated_lists(x):

@@ -266,7 +266,8 @@ class Calls(Outside):
             if name == "items":
                 return Value("sequence", owner.traced, element=sequence_of([TEXT, element]))
             if name in ("get", "pop", "setdefault"):
-                return element
+                default = args[1] if len(args) > 1 else NONE
+                return default if default.kind in ("number", "text") and element.assumed else element
             return Value("sequence", owner.traced, element=element if name == "values" else TEXT)
         return element_of(owner) if name == "pop" else Value("unknown", owner.traced and name not in ("index", "count"))
 

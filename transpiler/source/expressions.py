@@ -234,7 +234,7 @@ class Expressions(Calls):
         traced = owner.traced or any(v.traced for v in values)
         unsure = gone < 0 or advanced
         element = whole and integers and not added and not unsure and owner.rank in (None, integers)
-        if element and owner.traced and owner.constant != "Tensor":
+        if element and owner.traced and owner.constant is None:
             self.scalar(e, _short(e), owner, integers)
         rank = None if owner.rank is None or unsure else max(owner.rank - integers + added, 0)
         if advanced:

@@ -145,6 +145,9 @@ def operated(ufunc: str, *operands: Fact) -> Fact:
     if any(o.kind == "either" for o in operands):
         return EITHER
     if any(not o.is_tensor and o.kind != "number" for o in operands):
+        kinds = {o.kind for o in operands}
+        if ufunc == "multiply" and kinds & {"text", "sequence", "unknown"} and "array" not in kinds:
+            return UNKNOWN  # `[0] * n` with a NumPy integer is a list
         if any(o.is_tensor for o in operands):
             return Fact("tensor", "bool" if ufunc in COMPARISONS else None, fresh=True)
         return UNKNOWN if any(o.may_be_tensor or o.kind in ("number", "name") for o in operands) else OTHER

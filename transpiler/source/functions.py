@@ -6,11 +6,12 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from .counting import counted
 from .memory import unwritten
 from .names import FunctionNode
 from .neighbours import module_candidates
 from .targets import words
-from .values import NONE, UNKNOWN, Value, array, join_all, of_annotation, of_spec
+from .values import NONE, NUMBER, UNKNOWN, UNSURE, Value, array, join_all, of_annotation, of_spec
 from .values import sequence as sequence_of
 from .walker import Walker
 
@@ -33,21 +34,25 @@ class Functions(Walker):
         defaults.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None})
         static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in getattr(function, "decorator_list", []))
         found: dict[str, Value] = {}
+        counts = counted(function, self.names)
         for n, arg in enumerate([*positional, *args.kwonlyargs]):
             if n == 0 and in_class and not static and arg.arg in ("self", "cls"):
                 found[arg.arg] = Value("object", memory=frozenset({"state self"}))
                 continue
             value = of_spec(declared[arg.arg]) if arg.arg in declared else of_annotation(arg.annotation, self.names)
             if value is None:
-                value = self.of_default(defaults.get(arg.arg))
-            found[arg.arg] = replace(value, memory=frozenset({f"argument {arg.arg}"}))
+                bare = arg.arg in counts and arg.arg not in defaults
+                value = replace(NUMBER, dtype="int") if bare else self.of_default(defaults.get(arg.arg))
+            memory = frozenset({f"argument {arg.arg}"})
+            element = None if value.element is None else replace(value.element, memory=memory)
+            found[arg.arg] = replace(value, memory=memory, element=element)
         if args.vararg:
             found[args.vararg.arg] = Value(
                 "sequence", True, element=replace(array(True, memory=[f"argument {args.vararg.arg}"]), assumed=True)
             )
         if args.kwarg:
             found[args.kwarg.arg] = Value(
-                "mapping", True, element=replace(array(True, memory=[f"argument {args.kwarg.arg}"]), assumed=True)
+                "mapping", True, element=replace(array(True, memory=[f"argument {args.kwarg.arg}"]), assumed=True, constant=UNSURE)
             )
         return found
 
@@ -161,7 +166,16 @@ def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str,
     found.update({k: v for k, v in keywords.items() if k in old})
     if parameters.vararg:
         found[parameters.vararg.arg] = sequence_of(args[len(positional) :])
-    return {k: v for k, v in found.items() if v.kind != "unknown" or k not in old or old[k].kind == "unknown" or old[k].assumed}
+    every = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+    numbers = {a.arg for a in every if a.annotation is not None and old[a.arg].kind == "number"}
+    return {k: v for k, v in found.items() if k not in old or not _says_more(old[k], v, k in numbers)}
+
+
+def _says_more(declared: Value, given: Value, number: bool) -> bool:
+    """Whether what a parameter is declared to be says more than what is known of an argument."""
+    if given.kind == "unknown":
+        return declared.kind != "unknown" and not declared.assumed
+    return number and given.is_array and given.rank != 0
 
 
 def _own(value: Value, known: frozenset[str], place: str) -> Value:

@@ -511,7 +511,8 @@ class Float64Promotion(Kind):
     good = HEADER + '@np2fx.node(x="float32[3]")\ndef centre(x):\n    return x - np.array([0.5, 0.5, 0.5], dtype=np.float32)\n'
 
 
-KINDS: dict[str, type[Kind]] = {kind.name: kind for kind in sorted({*Kind.__subclasses__(), *FILE_KINDS}, key=lambda kind: kind.code)}
+_EVERY: set[type[Kind]] = {*Kind.__subclasses__(), *FILE_KINDS}
+KINDS: dict[str, type[Kind]] = {kind.name: kind for kind in sorted(_EVERY, key=lambda kind: kind.code)}
 _BY_CODE = {kind.code: kind for kind in KINDS.values()}
 
 

@@ -32,7 +32,7 @@ def outcome(rule: RuleSource, method: str, args: list[Value], bound: Bound, trac
         ranks = [nested_rank(v) for v in args[:3] if v.kind != "none"]
         return replace(chosen, traced=traced, rank=None if None in ranks else max(r for r in ranks if r is not None))
     dtype = said if "dtype" in bound else _dtype(rule, first, bound)
-    return array(traced, _rank(rule, first, bound), dtype, first.memory if rule.view else ())
+    return array(traced, _rank(rule, args, bound), dtype, first.memory if rule.view else ())
 
 
 def _elementwise(rule: RuleSource, args: list[Value]) -> Value:
@@ -46,11 +46,21 @@ def _elementwise(rule: RuleSource, args: list[Value]) -> Value:
     return found if keeps else replace(found, dtype=None)
 
 
-def _rank(rule: RuleSource, first: Value, bound: Bound) -> int | None:
+def _sizes(sizes: list[Value]) -> int | None:
+    """The rank that `x.reshape(2, 3)` and `x.reshape((2, 3))` say."""
+    if len(sizes) == 1 and sizes[0].kind != "number":
+        return None if sizes[0].items is None else len(sizes[0].items)
+    return len(sizes) if sizes and all(s.kind in ("number", "unknown") for s in sizes) else None
+
+
+def _rank(rule: RuleSource, args: list[Value], bound: Bound) -> int | None:
     """The rank of a rule's result, where its parameters say it."""
+    first = args[0] if args else UNKNOWN
     tail = rule.name.rpartition(".")[2]
     if rule.kind == "reduction":
         return _reduced(tail, first, bound)
+    if rule.name == "numpy.ndarray.reshape":
+        return _sizes(args[1:])
     shape = bound.get("shape") or bound.get("newshape")
     if shape is not None and rule.kind in ("creation", "shape"):
         return 1 if shape[1].kind == "number" else None if shape[1].items is None else len(shape[1].items)

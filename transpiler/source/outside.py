@@ -8,7 +8,7 @@ from dataclasses import replace
 from .functions import COMPILED, Functions
 from .neighbours import is_neighbour
 from .targets import words
-from .values import NUMBER, UNKNOWN, Value, array, copied, element_of, join_all, operated
+from .values import NUMBER, UNKNOWN, UNSURE, Value, array, copied, element_of, join_all, operated
 from .values import sequence as sequence_of
 
 _PURE = words("functools itertools operator copy collections typing dataclasses contextlib enum abc types numbers string re json")
@@ -29,7 +29,7 @@ class Outside(Functions):
         if f"builtins.{name}" in _EFFECTS:
             self.say("side-effect", e, severity_=_EFFECTS[f"builtins.{name}"])
             return UNKNOWN
-        arrays = [v for v in args if v.kind in ("array", "text") and v.traced]
+        arrays = [v for v in args if v.kind in ("array", "text") and v.traced and v.constant is not UNSURE]
         if name in ("float", "int", "bool", "complex", "range", "str", "format", "chr", "slice"):
             if name in ("str", "format"):
                 return Value("text", bool(arrays))
@@ -107,13 +107,19 @@ class Outside(Functions):
         if refusal is not None and traced:
             self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint)
             return UNKNOWN
-        if top in COMPILED and traced:
-            self.say("opaque-call", e, f"{name} cannot be traced: its result becomes a constant")
+        handed = [v for v in every if v.traced and v.kind not in ("text", "object", "none")]
+        if top in COMPILED and handed:
+            if all(v.kind == "unknown" or v.constant is UNSURE for v in handed):
+                self.say("opaque-call", e, f"if {name} is given an array, its result becomes a constant", severity_="warning")
+            else:
+                self.say("opaque-call", e, f"{name} cannot be traced: its result becomes a constant")
             return UNKNOWN
         if top in ("torch", "np2fx", "leapp", "einops") or top in _PURE or not traced:
             return Value("unknown", traced)
         if is_neighbour(name, self.path, self.root):
             found = self.neighbour(e, name, args, keywords)
             return found if found is not None else Value("unknown", traced)
+        if not handed:
+            return Value("unknown", traced)
         self.say("opaque-call", e, f"if {name} is not plain NumPy, its result becomes a constant", severity_="warning")
         return Value("unknown", traced)

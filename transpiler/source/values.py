@@ -52,8 +52,11 @@ class Value:
     @property
     def is_data(self) -> bool:
         """An array, or a number made from one, that hangs on the inputs."""
-        return self.traced and self.kind in ("array", "number")
+        return self.traced and self.kind in ("array", "number") and self.constant is not UNSURE
 
+
+UNSURE = "unsure"
+"""The `constant` of an item of a container of which nothing is declared: an array where NumPy or an index takes it for one."""
 
 MAYBE = "?"
 """Before the memory of a value that is a view or a scalar, which has none: `x[0]` of an array of unknown rank."""
@@ -137,13 +140,14 @@ def operated(op: str, *operands: Value) -> Value:
         if all(o.kind == "number" for o in operands):
             return Value("number", traced)
         return Value("unknown", traced)
+    unsure = UNSURE if all(o.constant is UNSURE for o in operands if o.is_array) else None
     ranks = [0 if o.kind == "number" else o.rank for o in operands]
     rank = None if any(r is None for r in ranks) else max(r for r in ranks if r is not None)
     dtypes = [_weak(o) if o.kind == "number" else o.dtype for o in operands]
     dtype = "bool" if op in ("compare", "logic") else promote(*dtypes) if all(dtypes) else None  # type: ignore[arg-type]
     if op == "divide" and dtype is not None and not dtype.startswith(("float", "complex")):
         dtype = "float64"
-    return Value("array", traced, rank, dtype)
+    return Value("array", traced, rank, dtype, constant=unsure)
 
 
 def _weak(number: Value) -> str | None:
@@ -219,7 +223,7 @@ def _by_name(name: str, node: ast.expr, names: Names) -> Value | None:
         return of_annotation(parts[0], names)
     if name in ("dict", "Dict", "Mapping"):
         held = of_annotation(parts[1], names) if len(parts) == 2 else None
-        return Value("mapping", True, element=held or array(True))
+        return Value("mapping", True, element=held or replace(array(True), assumed=True, constant=UNSURE))
     if name in ("list", "List", "tuple", "Tuple", "Sequence", "Iterable"):
         held = of_annotation(parts[0], names) if parts else None
         return Value("sequence", held is None or held.traced, element=held or Value("unknown", True))

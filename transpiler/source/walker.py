@@ -207,7 +207,7 @@ class Walker:
 
     def iterated(self, node: ast.expr, value: Value) -> Value:
         """A Python loop over a value: its elements."""
-        if value.is_array and value.traced and value.rank != 0:
+        if value.is_array and value.is_data and value.rank != 0:
             self.say("element-iteration", node)
         return TEXT if value.kind == "mapping" else element_of(value)  # a mapping's keys are no data
 

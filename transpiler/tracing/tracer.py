@@ -290,7 +290,7 @@ class Tracer(Arguments):
             if where is True:
                 return result
             held = None if out is None else tuple(self.tensor(o) for o in out)
-            return Ufunc.masked(result, held[0] if held is not None and len(held) == 1 else held, where)
+            return Ufunc.masked(result, held[0] if held is not None and len(held) == 1 else held, where, kwargs.get("casting", "same_kind"))
         return getattr(self._ufunc_of(known), method)(*args, **kwargs)
 
     def _key(self, key: Any) -> Any:
@@ -464,6 +464,7 @@ _OF_SHAPES = (
     "operands could not be broadcast together", "cannot reshape array of size", "all the input array",
     "all input arrays must have the same shape", "could not broadcast input array", "non-broadcastable output operand", "shapes ",
     "too many indices for array", "shape mismatch", "matmul: ", "array split does not result",
+    "setting an array element with a sequence",
     "operands could not be broadcast with remapped",
 )  # fmt: skip
 """How NumPy's errors begin that are raised for shapes, whatever the values are."""

@@ -62,11 +62,7 @@ def _demand_torch() -> None:
 
 def _jobs(args: argparse.Namespace) -> tuple[Config, list[Job]]:
     config, found = nodes_in(args.paths, getattr(args, "node", None))
-    jobs = []
-    for path, index, node in found:
-        whole = node.function is not None and node.how != "region"
-        jobs.append(Job(path, index, node.name, node.function.lineno if whole and node.function is not None else node.span[0]))
-    return config, jobs
+    return config, [Job(path, index, node.name, node.span[0]) for path, index, node in found]
 
 
 def _settings(args: argparse.Namespace, config: Config) -> Settings:

@@ -6,6 +6,7 @@ User code may crash here, hang, exit or eat memory: the parent sees the process 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import faulthandler
 import functools
 import gc
@@ -14,7 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import numpy as np
 
@@ -87,11 +88,11 @@ def _note_exits(dump: TextIO) -> None:
     """Let `os._exit` leave a traceback in the dump file, as a crash does. Children that user code forked exit as ever."""
     end, own = os._exit, os.getpid()
 
-    def noted(code: int) -> Any:
+    def noted(status: int) -> NoReturn:
         if os.getpid() == own:
             print(EXITED, file=dump, flush=True)
             faulthandler.dump_traceback(dump, all_threads=False)
-        end(code)
+        end(status)
 
     os._exit = noted
 
@@ -113,8 +114,23 @@ def _answer(job: Job, settings: Settings, samples: Mapping[str, Any], dump: Text
             report = verify_node(report, node, function, samples, settings)
     except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as e:
         report.findings.append(ended_by(report, e))
+    _as_given(report, job)
     gc.collect()
     return {"report": report.to_json(), "text": str(report), "ok": report.ok}
+
+
+def _as_given(report: Report, job: Job) -> None:
+    """Write places as the paths were given: a code object knows its file by an absolute path."""
+    if not os.path.isabs(job.path):
+        report.findings = [dataclasses.replace(finding, path=_relative(finding.path)) for finding in report.findings]
+    if os.path.realpath(report.path) == os.path.realpath(job.path):
+        report.path = job.path
+
+
+def _relative(path: str) -> str:
+    """A path from the current folder, where it is below it."""
+    here = os.getcwd() + os.sep
+    return path[len(here) :] if path.startswith(here) else path
 
 
 _nodes = functools.lru_cache(lambda path: nodes_of(path, load_config(path)))

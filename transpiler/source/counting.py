@@ -1,0 +1,57 @@
+"""Parameters that only make sense as whole numbers: how often, how many, from where, with which seed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from .names import FunctionNode, Names
+
+_SHAPED = ("zeros", "ones", "empty", "full", "eye", "identity", "arange", "tri")
+_SEEDED = ("seed", "default_rng", "RandomState", "manual_seed")
+
+
+def counted(function: FunctionNode | ast.Lambda, names: Names) -> set[str]:
+    """The names that are counts in a function: in `range(...)`, as a bound of a slice, as a size of a new array, as a seed.
+
+    What such a name is computed from by plain arithmetic is a count too; a name that is indexed or asked for attributes is none.
+    """
+    every = list(ast.walk(function))
+    found = {n for place in _places(every, names) for n in _terms(place)}
+    assigned = [(n.targets[0].id, n.value) for n in every
+                if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name)]  # fmt: skip
+    for _ in assigned:
+        more = {t for name, value in assigned if name in found for t in _terms(value)} - found
+        if not more:
+            break
+        found |= more
+    held = {n.value.id for n in every if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.value, ast.Name)}
+    return found - held
+
+
+def _places(every: list[ast.AST], names: Names) -> Iterator[ast.expr]:
+    """The expressions in which a value is a count."""
+    for n in every:
+        if isinstance(n, ast.Slice):
+            yield from filter(None, (n.lower, n.upper, n.step))
+        elif isinstance(n, ast.Call):
+            qualified = names.qualified(n.func) or ""
+            tail = qualified.rpartition(".")[2]
+            if qualified == "builtins.range" or tail in _SEEDED:
+                yield from n.args
+            elif qualified.startswith("numpy.") and tail in _SHAPED and n.args:
+                yield from n.args[0].elts if isinstance(n.args[0], ast.Tuple) else () if tail == "arange" else n.args[:1]
+
+
+def _terms(e: ast.expr) -> Iterator[str]:
+    """The names an arithmetic expression is made of; none where there is anything else in it that could be an array."""
+    if isinstance(e, ast.Name):
+        yield e.id
+    elif isinstance(e, ast.BinOp):
+        yield from _terms(e.left)
+        yield from _terms(e.right)
+    elif isinstance(e, ast.UnaryOp):
+        yield from _terms(e.operand)
+    elif isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id in ("min", "max") and len(e.args) > 1:
+        for a in e.args:
+            yield from _terms(a)
