@@ -9,6 +9,7 @@ import inspect
 import linecache
 import types
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -192,6 +193,7 @@ class Converted:
         name = self._lambda_name if isinstance(node, ast.Lambda) else node.name
         filename = f"<np2fx {self.function.__qualname__} {len(self._variants)} {id(self):x}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        weakref.finalize(self, linecache.cache.pop, filename, None)
         tree = ast.parse(source)
         flags = self.function.__code__.co_flags & ANNOTATIONS
         with warnings.catch_warnings():
@@ -325,16 +327,14 @@ def _names_in(code: types.CodeType) -> list[str]:
     return sorted(set(found))
 
 
-_twins: dict[types.FunctionType, Converted] = {}
-
-
 def _twin_of(function: types.FunctionType) -> Converted:
-    """The twin of a helper that converted code calls."""
-    if function not in _twins:
+    """The twin of a helper that converted code calls; the function keeps it, so that both go together."""
+    made = vars(function).get("__np2fx_twin__")
+    if made is None or made.function is not function:
         made = Converted(function, is_helper=True)
         made.prepare()
-        _twins[function] = made
-    return _twins[function]
+        function.__np2fx_twin__ = made  # type: ignore[attr-defined]
+    return made
 
 
 ops.lift_function = _twin_of

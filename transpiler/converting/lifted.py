@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy
@@ -19,12 +18,13 @@ class Lifted(dict):  # type: ignore[type-arg]
     def __init__(self, original: dict[str, Any], own: dict[str, Any]) -> None:
         super().__init__(own)
         self.original = original
+        self.tensors: dict[int, tuple[numpy.ndarray[Any, Any], torch.Tensor]] = {}
 
     def __getitem__(self, name: str) -> Any:
         if dict.__contains__(self, name):
             return dict.__getitem__(self, name)
         if name in self.original:
-            return lift(self.original[name])
+            return lift(self.original[name], self.tensors)
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
@@ -37,17 +37,16 @@ class Lifted(dict):  # type: ignore[type-arg]
             return default
 
 
-_tensors: dict[int, tuple[numpy.ndarray[Any, Any], torch.Tensor]] = {}
+def lift(value: Any, known: dict[int, tuple[numpy.ndarray[Any, Any], torch.Tensor]] | None = None) -> Any:
+    """An array or a NumPy scalar as a tensor, which shares the array's memory where torch can.
 
-
-def lift(value: Any) -> Any:
-    """An array or a NumPy scalar as a tensor; the same array always gives the same tensor, which shares its memory where torch can."""
+    `known` remembers the tensors of arrays seen before, for as long as its owner lives."""
     if isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
-        known = _tensors.get(id(value))
-        if known is not None and known[0] is value and not _stale(value, known[1]):
-            return known[1]
-        _tensors[id(value)] = (value, _shared(value))
-        return _tensors[id(value)][1]
+        known = {} if known is None else known
+        held = known.get(id(value))
+        if held is None or held[0] is not value or _stale(value, held[1]):
+            held = known[id(value)] = (value, _shared(value))
+        return held[1]
     if isinstance(value, numpy.generic) and value.dtype.kind in "biufc":
         return as_tensor(value)
     return value
@@ -70,7 +69,3 @@ def _stale(value: numpy.ndarray[Any, Any], made: torch.Tensor) -> bool:
     if made.device.type != "cpu" or made.data_ptr() == value.__array_interface__["data"][0]:
         return False
     return not bool(torch.equal(made, as_tensor(value)))
-
-
-def builtins_of(function_globals: dict[str, Any]) -> Any:
-    return function_globals.get("__builtins__", builtins)

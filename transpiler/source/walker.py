@@ -16,7 +16,7 @@ from .names import FunctionNode, Names
 from .reading import Reads
 from .table import Table
 from .targets import said, severity
-from .values import MAYBE, TEXT, Value, element_of, join_all, moved
+from .values import MAYBE, TEXT, UNSURE, Value, element_of, join_all, moved
 
 
 class Walker:
@@ -142,8 +142,11 @@ class Walker:
             return
         if value.is_array and value.traced and value.rank in (None, 1):
             self.scalar(target, "unpacking", value, 1)
+        element = element_of(value)
+        if value.is_array and value.assumed:  # a parameter taken apart is as often a tuple of all sorts
+            element = replace(element, assumed=True, constant=UNSURE)
         for t in target.elts:
-            self.bind(t, element_of(value))
+            self.bind(t, element)
 
     def write(self, target: ast.expr, owner: Value, value: Value, sure: bool = True) -> None:
         """A write into a value: says whose memory it changes, and lets what is written flow into all that share it.
