@@ -135,6 +135,8 @@ def _compare(program: Program, module: Any, form: Any, args: list[Any], want: Ou
     again, left_open = settled(fresh, named)
     if "undefined" in left_open or (left_open and outcomes_differ(again, got, allowed) is None):
         return None
+    if "argsort" in program.source and outcomes_differ(reference(program.module(stable=True), args), got, allowed) is None:
+        return None
     if want.error is None and found.want is not None and _fragile(fresh, named, want, allowed):
         return None
     if want.error is None and excuse(fresh, named, want, got, allowed) is not None:

@@ -32,14 +32,16 @@ class Program:
     other: list[Any]
     used: set[str] = field(default_factory=set)
 
-    def module(self) -> types.SimpleNamespace:
-        """The module, freshly made: a node may write into its constants."""
+    def module(self, stable: bool = False) -> types.SimpleNamespace:
+        """The module, freshly made: a node may write into its constants. `stable`: with a NumPy whose sorts keep the order of equals."""
         global _made
         _made += 1
         path = f"/adversary/program_{_made}.py"
         linecache.cache[path] = (len(self.source), None, self.source.splitlines(keepends=True), path)
         names: dict[str, Any] = {"__name__": f"program_{_made}", "__file__": path}
         exec(compile(self.source, path, "exec"), names)
+        if stable:
+            names["np"] = _stable_numpy()
         return types.SimpleNamespace(path=path, **{k: v for k, v in names.items() if not k.startswith("__")})
 
     @property
@@ -49,6 +51,13 @@ class Program:
             f"{self.source}\n\nsample = [{', '.join(map(literal, self.sample))}]\nother = [{', '.join(map(literal, self.other))}]\n"
             "# np2fx.convert(node)(*tensors), np2fx.trace(node, *sample)(*tensors), node(*arrays)\n"
         )
+
+
+def _stable_numpy() -> types.SimpleNamespace:
+    def argsort(a: Any, axis: Any = -1, kind: Any = None, **more: Any) -> Any:
+        return np.argsort(a, axis, kind="stable")
+
+    return types.SimpleNamespace(**{**vars(np), "argsort": argsort})
 
 
 def header_for(body: str) -> str:

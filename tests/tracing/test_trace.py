@@ -364,3 +364,12 @@ def test_the_module_can_be_exported():
         given = [t.clone() for t in inputs]
         got = exported(*given)
         assert torch.equal(got["z"], want["z"]) and torch.equal(got["s"], want["s"]) and given[0][0] == -6
+
+
+def test_nothing_is_computed_twice():
+    graph = np2fx.trace(lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum(), np.arange(3.0))
+    targets = [n.target for n in graph.graph.nodes if n.op == "call_function"]
+    assert targets.count(torch.exp) == 1
+    assert len(targets) == 5
+    first, second = np2fx.trace(lambda x: (x + 1, x + 1), np.arange(3.0))(torch.zeros(3, dtype=torch.float64))
+    assert first.data_ptr() != second.data_ptr()

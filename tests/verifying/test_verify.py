@@ -176,7 +176,10 @@ def test_a_branch_on_values_is_a_choice_or_refused() -> None:
     assert "data-dependent-branch" in names(report)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.stage == "verify" and kind.name not in ENDINGS], ids=lambda kind: kind.name)
+ANSWERS = [kind for kind in KINDS.values() if kind.stage == "verify" and kind.name not in ENDINGS]
+
+
+@pytest.mark.parametrize("kind", ANSWERS, ids=lambda kind: kind.name)
 def test_examples_of_kinds(kind: Any) -> None:
     for source, wanted in ((kind.bad, True), (kind.good, False)):
         scope: dict[str, Any] = {}

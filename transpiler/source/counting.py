@@ -1,9 +1,9 @@
-"""Parameters that only make sense as whole numbers: how often, how many, from where, with which seed."""
+"""What the use of a parameter says of it: a count (how often, how many, from where), or something that no array is."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from .names import FunctionNode, Names
 
@@ -27,6 +27,39 @@ def counted(function: FunctionNode | ast.Lambda, names: Names) -> set[str]:
         found |= more
     held = {n.value.id for n in every if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.value, ast.Name)}
     return found - held
+
+
+def no_arrays(function: FunctionNode | ast.Lambda, is_method: Callable[[str], bool]) -> dict[str, str]:
+    """Name to "object", "mapping" or "sequence", for names that are used as no array is: asked for attributes that an ndarray
+    has not, for items by a text, or walked over for elements of that sort; and for names that say so (`file_list`)."""
+    every = list(ast.walk(function))
+    found: dict[str, str] = {}
+    for n in every:
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and not is_method(n.attr) and not n.attr.startswith("__"):
+            found[n.value.id] = "mapping" if n.attr in ("items", "keys", "values", "get") else "object"
+        elif isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name) and isinstance(n.slice, ast.Constant):
+            if isinstance(n.slice.value, str):
+                found.setdefault(n.value.id, "mapping")
+    for n in every:
+        if isinstance(n, (ast.For, ast.AsyncFor, ast.comprehension)):
+            held = {m.id for m in ast.walk(n.target) if isinstance(m, ast.Name)}
+            if held & {k for k, v in found.items() if v != "sequence"}:
+                found.update({name: "sequence" for name in _walked(n, found)})
+    if not isinstance(function, ast.Lambda):
+        every_arg = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+        found.update({a.arg: "sequence" for a in every_arg if a.arg.endswith("_list") and a.arg not in found})
+    return found
+
+
+def _walked(n: ast.For | ast.AsyncFor | ast.comprehension, found: dict[str, str]) -> Iterator[str]:
+    """The names whose elements are of the sort found: `for s in steps`, `for i, s in enumerate(steps)`, `for s, x in zip(steps, xs)`."""
+    if isinstance(n.iter, ast.Name):
+        yield n.iter.id
+    elif isinstance(n.iter, ast.Call) and isinstance(n.iter.func, ast.Name) and isinstance(n.target, ast.Tuple):
+        targets = n.target.elts[1:] if n.iter.func.id == "enumerate" else n.target.elts if n.iter.func.id == "zip" else []
+        for target, source in zip(targets, n.iter.args, strict=False):
+            if isinstance(target, ast.Name) and target.id in found and isinstance(source, ast.Name):
+                yield source.id
 
 
 def _places(every: list[ast.AST], names: Names) -> Iterator[ast.expr]:

@@ -156,6 +156,8 @@ class Expressions(Calls):
                 return found
             if owner.assumed and isinstance(e.value, ast.Name):  # not an array after all
                 self.env[e.value.id] = Value("object", True, memory=owner.memory)
+        if owner.kind == "unknown" and owner.traced and e.attr in ("shape", "ndim", "size", "itemsize", "nbytes", "dtype"):
+            return self.array_attribute(e, array(True)) or UNKNOWN
         states = {m for m in owner.memory if m.startswith("state ")}
         return Value(
             "unknown", owner.traced and owner.kind != "object", memory=frozenset({f"state {ast.unparse(e)}"}) if states else owner.memory
@@ -222,8 +224,8 @@ class Expressions(Calls):
                 whole = False
             elif value.kind == "none":
                 added += 1
-            elif (value.is_array and value.rank != 0) or value.kind in ("sequence", "unknown"):
-                advanced = advanced or value.kind != "unknown"
+            elif (value.is_array and value.rank != 0) or value.kind in ("sequence", "unknown", "object"):
+                advanced = advanced or value.kind in ("array", "sequence")
                 whole = False
                 if value.is_array and value.dtype == "bool" and value.traced and value.rank != 0:
                     self.say("data-dependent-shape", e, "a mask picks as many elements as are true: the shape depends on array values",
@@ -244,7 +246,8 @@ class Expressions(Calls):
             memory = frozenset(MAYBE + m.removeprefix(MAYBE) for m in memory)
         elif integers == 0:  # what can be sliced is no scalar
             memory = frozenset(m.removeprefix(MAYBE) for m in memory)
-        return Value("array", traced, rank, owner.dtype, memory=memory, constant=owner.constant if owner.constant == "Tensor" else None)
+        constant = owner.constant if owner.constant == "Tensor" or whole else None
+        return Value("array", traced, rank, owner.dtype, memory=memory, constant=constant)
 
     def widened(self, e: ast.AST, found: Value, *operands: Value) -> None:
         """A float32 array that meets a float64 one."""

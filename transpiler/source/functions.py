@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .counting import counted
+from .counting import counted, no_arrays
 from .memory import unwritten
 from .names import FunctionNode
 from .neighbours import module_candidates
@@ -34,6 +34,7 @@ class Functions(Walker):
         defaults.update({a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None})
         static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in getattr(function, "decorator_list", []))
         found: dict[str, Value] = {}
+        others = no_arrays(function, self.table.is_method)
         counts = counted(function, self.names)
         for n, arg in enumerate([*positional, *args.kwonlyargs]):
             if n == 0 and in_class and not static and arg.arg in ("self", "cls"):
@@ -43,6 +44,8 @@ class Functions(Walker):
             if value is None:
                 bare = arg.arg in counts and arg.arg not in defaults
                 value = replace(NUMBER, dtype="int") if bare else self.of_default(defaults.get(arg.arg))
+                if value.is_array and value.assumed and others.get(arg.arg) == "sequence":
+                    value = Value("sequence", True, element=Value("unknown", True))
             memory = frozenset({f"argument {arg.arg}"})
             element = None if value.element is None else replace(value.element, memory=memory)
             found[arg.arg] = replace(value, memory=memory, element=element)
@@ -173,7 +176,7 @@ def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str,
 
 def _says_more(declared: Value, given: Value, number: bool) -> bool:
     """Whether what a parameter is declared to be says more than what is known of an argument."""
-    if given.kind == "unknown":
+    if given.kind == "unknown" or given.constant is UNSURE:
         return declared.kind != "unknown" and not declared.assumed
     return number and given.is_array and given.rank != 0
 

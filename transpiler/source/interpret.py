@@ -74,7 +74,7 @@ class Interpreter(Expressions):
             old = self.visit(ast.copy_location(ast.Name(s.target.id, ast.Load()), s.target))
             new = operated(OPERATORS.get(type(s.op), ""), old, amount)
             if (old.is_array and old.rank != 0) or "state" in " ".join(old.memory):
-                self.write(s.target, old, amount, sure=not any(m.startswith(MAYBE) for m in old.memory))
+                self.write(s.target, old, amount, sure=not (old.assumed or any(m.startswith(MAYBE) for m in old.memory)))
                 new = replace(old, traced=old.traced or amount.traced)
             if s.target.id in self.globals:
                 self.effect(s.target, s.target.id)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from .functions import COMPILED, Functions
 from .neighbours import is_neighbour
 from .targets import words
-from .values import NUMBER, UNKNOWN, UNSURE, Value, array, copied, element_of, join_all, operated
+from .values import NUMBER, UNKNOWN, UNSURE, Value, array, copied, element_of, holds_array, join_all, may_hold_array, operated
 from .values import sequence as sequence_of
 
 _PURE = words("functools itertools operator copy collections typing dataclasses contextlib enum abc types numbers string re json")
@@ -35,7 +35,7 @@ class Outside(Functions):
                 return Value("text", bool(arrays))
             if arrays:
                 self.say("python-value", e, f"`{name}(...)` makes a Python value of array values, a constant of the graph")
-            return Value("sequence", element=NUMBER) if name == "range" else NUMBER
+            return Value("sequence", element=NUMBER) if name == "range" else UNKNOWN if name == "slice" else NUMBER
         if name in ("abs", "round", "pow", "divmod"):
             return self.made(e, operated("", *args)) if args else UNKNOWN
         if name in ("min", "max") and len(args) > 1:
@@ -91,6 +91,9 @@ class Outside(Functions):
             if any(v.is_data for v in every):
                 self.say("python-value", e, f"{name} makes a Python number of an array value", f"use np.{name.rpartition('.')[2]}")
             return replace(NUMBER, dtype="float")
+        if name in ("random.seed", "random.getstate", "random.setstate"):
+            self.say("random", e, f"{name} works on Python's global generator, which no graph has")
+            return UNKNOWN
         if top in ("random", "secrets", "uuid"):
             self.say("random", e)
             return UNKNOWN
@@ -99,6 +102,8 @@ class Outside(Functions):
             return UNKNOWN
         if name in ("copy.copy", "copy.deepcopy") and args:
             return self.made(e, args[0]) if args[0].is_array else copied(args[0], deep=name.endswith("deepcopy"))
+        if top == "tqdm" and args:  # shows how far a loop is, and gives what it was given
+            return args[0]
         if top in ("functools", "itertools") and any(v.is_array and v.traced and v.rank != 0 for v in args):
             node = next(n for n, v in zip(e.args, args, strict=False) if v.is_array and v.traced)
             self.say("element-iteration", node)
@@ -107,9 +112,9 @@ class Outside(Functions):
         if refusal is not None and traced:
             self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint)
             return UNKNOWN
-        handed = [v for v in every if v.traced and v.kind not in ("text", "object", "none")]
+        handed = [v for v in every if may_hold_array(v)]
         if top in COMPILED and handed:
-            if all(v.kind == "unknown" or v.constant is UNSURE for v in handed):
+            if not any(holds_array(v) for v in handed):
                 self.say("opaque-call", e, f"if {name} is given an array, its result becomes a constant", severity_="warning")
             else:
                 self.say("opaque-call", e, f"{name} cannot be traced: its result becomes a constant")

@@ -98,6 +98,19 @@ def moved(value: Value, old: str, new: str) -> Value:
     return replace(value, items=items, element=element, memory=frozenset(new if m == old else m for m in value.memory))
 
 
+def holds_array(value: Value) -> bool:
+    """Whether a value is, or holds, an array of the node's, as far as it was said what it is."""
+    parts = (*(value.items or ()), *filter(None, (value.element,)))
+    return (value.is_array and value.is_data) or any(holds_array(v) for v in parts)
+
+
+def may_hold_array(value: Value) -> bool:
+    """Whether a value may be, or hold, an array of the node's."""
+    if value.kind in ("sequence", "mapping") and (value.items is not None or value.element is not None):
+        return any(may_hold_array(v) for v in (*(value.items or ()), *filter(None, (value.element,))))
+    return value.traced and value.kind in ("array", "unknown", "sequence", "mapping")
+
+
 def copied(value: Value, deep: bool = False) -> Value:
     """A container's copy: the container is new, what it holds is so only in a deep copy."""
     held = element_of(value) if value.kind in ("sequence", "mapping") else None

@@ -31,6 +31,8 @@ class ArrayWork:
         self.names, self.table = names, table
         self.imports = any(_imports_numpy(n) for n in ast.walk(tree))
         self.known: dict[ast.AST, bool] = {}
+        self.functions = [*_functions(tree)]
+        self.callers: dict[ast.AST, list[tuple[FunctionNode, bool]]] | None = None
         self.methods = {f.name: f for c in ast.walk(tree) if isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, ast.FunctionDef)}
 
     def of(self, node: Node) -> bool:
@@ -38,7 +40,26 @@ class ArrayWork:
         function = node.function
         if function is None or (node.in_class and function.name in _NEVER):
             return function is None
+        if function.name.startswith("_") and self._served(function):
+            return False
         return self.works(function) or (self.imports and not node.in_class and self._computes(function))
+
+    def _served(self, function: FunctionNode) -> bool:
+        """Whether a private function is called by a public one of the module: it is walked with the values it gets there."""
+        if self.callers is None:
+            self.callers = {}
+            for caller, owner in self.functions:
+                for callee in self._callees(caller):
+                    self.callers.setdefault(callee, []).append((caller, owner))
+        pending, seen = [function], {function}
+        while pending:
+            for caller, owner in self.callers.get(pending.pop(), ()):
+                if not caller.name.startswith("_"):
+                    return True
+                if caller not in seen and not (owner and caller.name in _NEVER):
+                    seen.add(caller)
+                    pending.append(caller)
+        return False
 
     def works(self, function: FunctionNode) -> bool:
         """Whether a function names NumPy, takes declared arrays, or calls one of this module that does."""
@@ -86,6 +107,15 @@ class ArrayWork:
         if isinstance(n, ast.Subscript) and not (isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)):
             return [n.value]
         return [n.value] if isinstance(n, ast.Attribute) and self.table.is_method(n.attr) else []
+
+
+def _functions(tree: ast.AST, in_class: bool = False) -> Iterator[tuple[FunctionNode, bool]]:
+    """The functions that are nodes under `--all-functions`, and whether they are methods."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield child, in_class
+        else:
+            yield from _functions(child, isinstance(child, ast.ClassDef))
 
 
 def _parameters(function: FunctionNode) -> list[ast.arg]:

@@ -18,6 +18,7 @@ import torch
 from torch import fx
 
 from .compare import values_of
+from .duplicates import key_of
 from .errors import TraceError, error, is_library
 from .module import TracedModule
 from .structure import flatten, rebuild
@@ -196,7 +197,7 @@ class _Merge:
         """A node of one way: the one that stands there already where another way has it too."""
         if node.op == "get_attr":
             return self.constant(getattr(module, str(node.target)))
-        key = (node.op, node.target, _frozen(node.args, places), _frozen(node.kwargs, places))
+        key = key_of(node, lambda n: places[n].name)
         if key not in self.shared:
             self.shared[key] = self.graph.node_copy(node, places.__getitem__)
         return self.shared[key]
@@ -283,19 +284,6 @@ def _has_node(x: Any) -> bool:
     found: list[fx.Node] = []
     fx.node.map_arg(x, found.append)
     return bool(found)
-
-
-def _frozen(x: Any, places: dict[fx.Node, fx.Node]) -> Any:
-    """Arguments as a key: nodes by identity, numbers with their type and sign."""
-    if isinstance(x, fx.Node):
-        return ("node", places[x].name)
-    if isinstance(x, (list, tuple)):
-        return (type(x).__name__, *(_frozen(i, places) for i in x))
-    if isinstance(x, dict):
-        return ("dict", *((k, _frozen(v, places)) for k, v in x.items()))
-    if isinstance(x, slice):
-        return ("slice", *(_frozen(i, places) for i in (x.start, x.stop, x.step)))
-    return (type(x).__name__, repr(x))
 
 
 def _described(x: Any) -> str:

@@ -8,6 +8,7 @@ import torch
 from torch import fx
 
 from .array import TracedNpArray
+from .duplicates import merge_duplicates
 from .module import Face, TracedModule
 from .structure import Fixed, Leaf, flatten, rebuild
 from .tracer import Tracer
@@ -34,6 +35,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     plain = _inline(structure)
     face.outputs = None if plain else structure
     graph.output(rebuild(structure, lambda i: nodes[i]) if plain else tuple(nodes))
+    merge_duplicates(graph)
     _eliminate(graph)
     graph.lint()
     for name in [n for n in (*dict(tracer.root.named_buffers()), *dict(tracer.root.named_parameters())) if not _used(graph, n)]:

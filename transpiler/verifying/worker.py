@@ -148,9 +148,7 @@ def _watched(settings: Settings, dump: TextIO) -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
-def verify_node(
-    empty: Report, node: Node, function: Callable[..., Any] | None, samples: Mapping[str, Any], settings: Settings
-) -> Report:
+def verify_node(empty: Report, node: Node, function: Callable[..., Any] | None, samples: Mapping[str, Any], settings: Settings) -> Report:
     """The report of one node; `empty` is a report with its name and place in the source file."""
     if function is None:
         what = "a region" if node.how == "region" else "a method" if node.in_class else "a function inside another"

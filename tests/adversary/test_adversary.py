@@ -1,0 +1,71 @@
+"""A bounded attack: the same programs on every run."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from .attacking import attack
+from .judging import WAYS, judge, verify
+from .program import Program, write
+from .shrinking import shrink
+
+PROGRAMS = 200
+
+
+@pytest.fixture(scope="module")
+def totals():
+    return attack(seed=1, seconds=600, programs=PROGRAMS, verify_every=0, leaving=0.05, shrinking=False)
+
+
+def test_no_program_is_wrong_or_crashes(totals):
+    assert not totals.failures, totals.text()
+
+
+def test_few_programs_are_refused(totals):
+    assert totals.programs == PROGRAMS
+    assert totals.refused_share < 0.05, totals.text()
+
+
+def test_programs_are_of_many_kinds(totals):
+    assert len(totals.constructs) > 200
+    assert {"loop", "branch", "set_item", "view_and_write", "with_out", "in_place", "inner_function", "collection"} <= set(totals.constructs)
+
+
+def test_most_programs_run_in_numpy(totals):
+    assert sum(totals.counts[way]["discarded"] for way in WAYS) < 0.1 * PROGRAMS
+
+
+def test_the_same_seed_writes_the_same_program():
+    one, two = (write(random.Random(5)) for _ in range(2))
+    assert one is not None and two is not None
+    assert one.script == two.script
+
+
+def test_verify_agrees():
+    for seed in range(3):
+        program = write(random.Random(seed), leaving=0.0)
+        assert program is not None
+        assert not verify(program).bad
+
+
+def test_a_failure_is_made_small():
+    program = write(random.Random(11))
+    assert program is not None
+    made = shrink(program, lambda candidate: "return" in candidate.source, seconds=10)
+    assert len(made.source) < len(program.source)
+
+
+def test_a_wrong_answer_is_seen(monkeypatch):
+    """A rule with a fault in it is found out."""
+    import np2fx
+    import numpy as np
+    import torch
+
+    program = Program("import numpy as np\n\n\ndef node(x):\n    return x + 1\n", [np.ones(3)], [np.zeros(3)])
+    assert {v.kind for v in judge(program).values()} == {"right"}
+    monkeypatch.setattr(np2fx, "convert", lambda f: lambda x: torch.add(x, 2))
+    assert judge(program)["convert"].kind == "wrong"
+    monkeypatch.setattr(np2fx, "convert", lambda f: lambda x: x[7])
+    assert judge(program)["convert"].kind == "crash"
