@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import io
 
+import np2fx
 import numpy as np
 import pytest
 import torch
-
-import np2fx
 
 KNOTS, VALUES = np.array([0.0, 1.0, 2.0]), np.array([0.0, 10.0, 20.0])
 
@@ -61,8 +60,8 @@ def branch(x):
     return np.abs(x) if (x < 0).any() else x * 10
 
 
-RIGHT = [interpolated, padded_and_transformed, standardized, rows_in_python, one_element, one_element_of_a_matrix, reversed_slice, numpy_scalars,
-         norm_of_it, branch]  # fmt: skip
+RIGHT = [interpolated, padded_and_transformed, standardized, rows_in_python, one_element, one_element_of_a_matrix, reversed_slice,
+         numpy_scalars, norm_of_it, branch]  # fmt: skip
 REFUSED_BY_TRACE = {
     "float": (lambda x: x * float(x.sum()), "python-value"),
     "int": (lambda x: x * int(x[0]), "python-value"),

@@ -37,14 +37,18 @@ def no_arrays(function: FunctionNode | ast.Lambda, is_method: Callable[[str], bo
     for n in every:
         if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and not is_method(n.attr) and not n.attr.startswith("__"):
             found[n.value.id] = "mapping" if n.attr in ("items", "keys", "values", "get") else "object"
-        elif isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name) and isinstance(n.slice, ast.Constant):
-            if isinstance(n.slice.value, str):
-                found.setdefault(n.value.id, "mapping")
+        elif (
+            isinstance(n, ast.Subscript)
+            and isinstance(n.value, ast.Name)
+            and isinstance(n.slice, ast.Constant)
+            and isinstance(n.slice.value, str)
+        ):
+            found.setdefault(n.value.id, "mapping")
     for n in every:
         if isinstance(n, (ast.For, ast.AsyncFor, ast.comprehension)):
             held = {m.id for m in ast.walk(n.target) if isinstance(m, ast.Name)}
             if held & {k for k, v in found.items() if v != "sequence"}:
-                found.update({name: "sequence" for name in _walked(n, found)})
+                found.update(dict.fromkeys(_walked(n, found), "sequence"))
     if not isinstance(function, ast.Lambda):
         every_arg = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
         found.update({a.arg: "sequence" for a in every_arg if a.arg.endswith("_list") and a.arg not in found})

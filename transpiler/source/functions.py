@@ -170,7 +170,7 @@ def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str,
     if parameters.vararg:
         found[parameters.vararg.arg] = sequence_of(args[len(positional) :])
     every = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
-    numbers = {a.arg for a in every if a.annotation is not None and old[a.arg].kind == "number"}
+    numbers = {a.arg for a in every if a.annotation is not None and old[a.arg].kind in ("number", "text")}
     return {k: v for k, v in found.items() if k not in old or not _says_more(old[k], v, k in numbers)}
 
 
@@ -178,7 +178,7 @@ def _says_more(declared: Value, given: Value, number: bool) -> bool:
     """Whether what a parameter is declared to be says more than what is known of an argument."""
     if given.kind == "unknown" or given.constant is UNSURE:
         return declared.kind != "unknown" and not declared.assumed
-    return number and given.is_array and given.rank != 0
+    return number and given.is_array and (given.rank != 0 or declared.kind == "text")
 
 
 def _own(value: Value, known: frozenset[str], place: str) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import sysconfig
@@ -43,6 +44,7 @@ _LIBRARY = (
 _hidden: dict[CodeType, bool] = {}
 
 
+@functools.lru_cache(maxsize=4096)  # asked for every frame of every call, and `realpath` reads the disk
 def is_library(path: str) -> bool:
     """True for files of Python itself and of installed packages: code that a trace runs as it is."""
     return os.path.realpath(path).startswith(_LIBRARY) or path.startswith(_HIDDEN) or path.startswith("<frozen")

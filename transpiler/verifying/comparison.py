@@ -74,6 +74,8 @@ def _arrays_differ(want: Any, got: Any, tolerance: Tolerance, path: str) -> Diff
         return Difference(f"{path} has shape {b.shape}, NumPy's has {a.shape}")
     if a.dtype != b.dtype:
         return Difference(f"{path} has dtype {b.dtype}, NumPy's has {a.dtype}")
+    if a.dtype.kind != "O" and a.tobytes() == b.tobytes():  # the usual case, and a fifth of the time of `near`
+        return None
     far = ~near(a, b, tolerance)
     if not far.any():
         return None

@@ -49,10 +49,11 @@ def _overflows(want: Any, got: Any, far: Any, largest: float) -> bool:
 
 
 def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, tolerance: Tolerance, coarser: set[Any]) -> bool:
-    """The difference is of the size of the inputs' roundings, and of no more than rounding of the largest number around.
+    """The difference is of the size of the inputs' roundings, and of no more than rounding of the largest number around, or the root
+    of it: where a function rises like a root (arccos at 1, a norm at 0), that is what one rounding makes.
 
     A float64 may have been summed from the float32 of an argument: `coarser` are the arguments' dtypes."""
-    rtol = max(tolerance.of(dtype)[0] for dtype in {want.dtype, *coarser})
+    rtol = max(max(tolerance.of(dtype)[0], ROUNDINGS * float(np.finfo(dtype).eps) ** 0.5) for dtype in {want.dtype, *coarser})
     scale = max(largest, largest * largest, float(np.abs(want[np.isfinite(want)]).max(initial=0)))
     error = np.abs(got.astype("complex128") - want.astype("complex128"))[far]
     return bool(np.all(error <= ALLOWANCE * spread[far]) and np.all(error <= max(rtol, 1e-9) * scale))

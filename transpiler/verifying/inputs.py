@@ -7,6 +7,7 @@ annotation (jaxtyping's `Float32[np.ndarray, "batch 7"]`, `NDArray[np.float32]`,
 
 from __future__ import annotations
 
+import functools
 import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -200,6 +201,8 @@ def _dims_of(text: str) -> Any:
 
 # Drawing
 
+_BOOLEANS = st.booleans()
+
 
 def leaves(tree: Any) -> Iterator[Any]:
     """The ends of a plan."""
@@ -240,7 +243,7 @@ def arguments(draw: st.DrawFn, plan: Plan, sizes: dict[str, int]) -> dict[str, A
     """Arguments by parameter name, for these sizes of the free dimensions. Every other Python value is the plain one."""
 
     def number(wanted: Number) -> Any:
-        return wanted.plain if draw(st.booleans()) else draw(numbers(wanted.spec))
+        return wanted.plain if draw(_BOOLEANS) else draw(numbers(wanted.spec))
 
     return _filled(plan, sizes, lambda leaf, shape: draw(arrays(leaf.spec, shape, leaf.sample)), number)
 
@@ -280,9 +283,13 @@ def _plain(spec: ScalarSpec) -> Any:
     return int(spec.low) if spec.kind == "int" else spec.low
 
 
+_signature = functools.lru_cache(maxsize=64)(inspect.signature)
+"""A node is called hundreds of times."""
+
+
 def call_with(fn: Callable[..., Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments by name as positional and keyword arguments of `fn`."""
-    signature = inspect.signature(fn)
+    signature = _signature(fn)
     ordered = {name: named[name] for name in signature.parameters if name in named}
     bound = inspect.BoundArguments(signature, ordered)  # type: ignore[arg-type]
     return bound.args, bound.kwargs

@@ -6,7 +6,9 @@ it should show. Extremes come one an array, so that no sum overflows in one orde
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,22 +21,44 @@ ONE_BY_ONE = 32
 """Arrays up to this size have each element drawn, so that Hypothesis shrinks them one by one."""
 
 
+_THIRD = st.integers(0, 2)
+_BOOLEANS = st.booleans()
+_SEEDS = st.integers(0, 2**16)
+
+
 @st.composite
 def arrays(draw: st.DrawFn, spec: TensorSpec, shape: tuple[int, ...], sample: Array | None = None) -> Array:
     """An array of `spec`'s dtype and bounds and of `shape`; its values lie around those of `sample` where there is one."""
     dtype = np.dtype(spec.dtype)
     size = math.prod(shape)
     low, high = _range(spec, dtype, sample)
-    if size <= ONE_BY_ONE:
-        flat = np.array(draw(st.lists(_element(dtype, low, high), min_size=size, max_size=size)), dtype)
-    else:
-        flat = draw(_bulk(dtype, size, low, high))
-    extremes = edges(spec, dtype)
-    if extremes and size and draw(st.integers(0, 2)) == 2:
+    flat = np.array(draw(_elements(dtype, low, high, size)), dtype) if size <= ONE_BY_ONE else draw(_bulk(dtype, size, low, high))
+    extremes = _extremes(spec, dtype)
+    if extremes is not None and size and draw(_THIRD) == 2:
         # 7 is prime to most sizes: neighbours in the list of edits are not neighbours in the array
-        for step, value in enumerate(draw(st.lists(st.sampled_from(extremes), min_size=1, max_size=2, unique_by=_is_large))):
-            flat[(draw(st.integers(0, size - 1)) + 7 * step) % size] = value
+        for step, value in enumerate(draw(extremes)):
+            flat[(draw(_positions(size)) + 7 * step) % size] = value
     return flat.reshape(shape)
+
+
+# Strategies are kept: Hypothesis asks a new one a dozen things (is it empty, is it cacheable) before it draws from it.
+
+
+@functools.lru_cache(maxsize=1024)
+def _elements(dtype: np.dtype[Any], low: float, high: float, size: int) -> st.SearchStrategy[list[Any]]:
+    return st.lists(_element(dtype, low, high), min_size=size, max_size=size)
+
+
+@functools.lru_cache(maxsize=256)
+def _extremes(spec: TensorSpec, dtype: np.dtype[Any]) -> st.SearchStrategy[list[Any]] | None:
+    """One or two of the values at which code breaks."""
+    values = edges(spec, dtype)
+    return st.lists(st.sampled_from(values), min_size=1, max_size=2, unique_by=_is_large) if values else None
+
+
+@functools.lru_cache(maxsize=256)
+def _positions(size: int) -> st.SearchStrategy[int]:
+    return st.integers(0, size - 1)
 
 
 def _range(spec: TensorSpec, dtype: np.dtype[Any], sample: Array | None) -> tuple[float, float]:
@@ -54,6 +78,7 @@ def _range(spec: TensorSpec, dtype: np.dtype[Any], sample: Array | None) -> tupl
     return (low, high) if limits is None else (max(low, float(limits.min)), min(high, float(limits.max)))
 
 
+@functools.lru_cache(maxsize=256)
 def _element(dtype: np.dtype[Any], low: float, high: float) -> st.SearchStrategy[Any]:
     if dtype.kind == "b":
         return st.booleans()
@@ -62,22 +87,40 @@ def _element(dtype: np.dtype[Any], low: float, high: float) -> st.SearchStrategy
     if dtype.kind == "c":
         part = _element(np.dtype("float32"), low, high)
         return st.builds(complex, part, part)
-    fine = st.integers(0, 1000).map(lambda n: low + (high - low) * n / 1000)
-    return st.one_of(_fractions(low, high, 2), _fractions(low, high, 8), fine)
+    return _floats(low, high)
 
 
-def _fractions(low: float, high: float, steps: int) -> st.SearchStrategy[float]:
-    """Halves or eighths within a range: they print shortly, meet each other (ties), and are the same in every dtype."""
+def _floats(low: float, high: float) -> st.SearchStrategy[float]:
+    """Halves, eighths or thousandths of the range, as often each. Halves and eighths print shortly, meet each other (ties), and are the
+    same in every dtype. One integer a float, the simplest first: 0 is the half nearest to zero."""
+    kinds = [(1001, lambda n: low + (high - low) * n / 1000)]
+    if high - low < 1e6:
+        kinds = [*filter(None, (_fractions(low, high, steps) for steps in (2, 8))), *kinds]
+    width = max(count for count, _ in kinds)
+
+    def value(n: int) -> float:
+        count, of = kinds[n // width]
+        return of(n % width % count)
+
+    return st.integers(0, len(kinds) * width - 1).map(value)
+
+
+def _fractions(low: float, high: float, steps: int) -> tuple[int, Callable[[int], float]] | None:
+    """How many fractions 1/steps lie within a range, and the n-th of them: up from the one nearest to zero, then down from it."""
     first, last = math.ceil(low * steps), math.floor(high * steps)
-    return st.integers(first, last).map(lambda n: n / steps) if first <= last and high - low < 1e6 else st.nothing()
+    if first > last:
+        return None
+    nearest = min(max(0, first), last)
+    up = last - nearest
+    return last - first + 1, lambda n: (nearest + n if n <= up else nearest - (n - up)) / steps
 
 
 @st.composite
 def _bulk(draw: st.DrawFn, dtype: np.dtype[Any], size: int, low: float, high: float) -> Array:
     """Many elements: all alike, or noise of a seed."""
-    if not draw(st.booleans()):
+    if not draw(_BOOLEANS):
         return np.full(size, draw(_element(dtype, low, high)), dtype)
-    return _noise(dtype, size, low, high, np.random.default_rng(draw(st.integers(0, 2**16))))
+    return _noise(dtype, size, low, high, np.random.default_rng(draw(_SEEDS)))
 
 
 def noise(spec: TensorSpec, shape: tuple[int, ...], sample: Array | None, rng: np.random.Generator) -> Array:
