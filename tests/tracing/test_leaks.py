@@ -144,3 +144,22 @@ def test_compare_graphs():
 def test_samples_that_torch_cannot_hold():
     refused("object-dtype", lambda x: x, np.array(["a", "b"]))
     refused("object-dtype", lambda x: x, np.array([1, None]))
+
+
+def test_the_time_is_no_constant():
+    import time
+
+    def stamped(x):
+        return x + time.time()
+
+    def timed(x):
+        start = time.perf_counter()
+        y = x * 2
+        print(time.perf_counter() - start)
+        return y
+
+    sample = np.ones(3, np.float32)
+    with pytest.raises(np2fx.TraceError) as refused:
+        np2fx.trace(stamped, sample)
+    assert refused.value.findings[0].name == "leaked-constant"
+    assert np2fx.trace(timed, sample)(torch.ones(3)).tolist() == [2.0, 2.0, 2.0]

@@ -109,7 +109,9 @@ class Calls(Outside):
         return OBJECT
 
     def random(self, e: ast.Call, name: str, tail: str) -> Value:
-        if tail in ("default_rng", "RandomState", "Generator", "PCG64", "SeedSequence", "Philox", "MT19937"):
+        if tail == "SeedSequence":  # mixes numbers, draws none
+            return OBJECT
+        if tail in ("default_rng", "RandomState", "Generator", "PCG64", "Philox", "MT19937"):
             return Value("generator")
         if tail in ("seed", "set_state", "get_state"):
             self.say("random", e, f"{name} works on NumPy's global generator, which no graph has")
@@ -225,7 +227,9 @@ class Calls(Outside):
             return self.inline(self.methods[name], [owner, *args], keywords, bound=True)
         args, keywords = self.arguments(e)
         traced = owner.traced or any(v.traced for v in (*args, *keywords.values()))
-        if owner.kind == "generator" or name == "default_rng" or (name in _DRAWS and not owner.is_array and _is_generator(func.value)):
+        if owner.kind == "generator" or name == "default_rng" or (
+            name in _DRAWS and (not owner.is_array or owner.assumed) and _is_generator(func.value)
+        ):
             self.say("random", e)
             return UNKNOWN
         if owner.is_array:

@@ -11,7 +11,7 @@ from .memory import unwritten
 from .names import FunctionNode
 from .neighbours import module_candidates
 from .targets import words
-from .values import NONE, NUMBER, UNKNOWN, UNSURE, Value, array, join_all, of_annotation, of_spec
+from .values import NONE, NUMBER, UNKNOWN, UNSURE, Value, array, holds_array, join_all, of_annotation, of_spec
 from .values import sequence as sequence_of
 from .walker import Walker
 
@@ -176,7 +176,8 @@ def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str,
 
 def _says_more(declared: Value, given: Value, number: bool) -> bool:
     """Whether what a parameter is declared to be says more than what is known of an argument."""
-    if given.kind == "unknown" or given.constant is UNSURE:
+    counts = declared.kind == "sequence" and declared.element is not None and declared.element.kind == "number"
+    if given.kind == "unknown" or given.constant is UNSURE or (counts and not holds_array(given)):
         return declared.kind != "unknown" and not declared.assumed
     return number and given.is_array and (given.rank != 0 or declared.kind == "text")
 

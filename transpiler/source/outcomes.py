@@ -32,7 +32,8 @@ def outcome(rule: RuleSource, method: str, args: list[Value], bound: Bound, trac
         ranks = [nested_rank(v) for v in args[:3] if v.kind != "none"]
         return replace(chosen, traced=traced, rank=None if None in ranks else max(r for r in ranks if r is not None))
     dtype = said if "dtype" in bound else _dtype(rule, first, bound)
-    return array(traced, _rank(rule, args, bound), dtype, first.memory if rule.view else ())
+    view = rule.view and (rule.name != "numpy.diag" or first.rank == 2)  # of a vector np.diag makes a new matrix
+    return array(traced, _rank(rule, args, bound), dtype, first.memory if view else ())
 
 
 def _elementwise(rule: RuleSource, args: list[Value]) -> Value:

@@ -124,7 +124,7 @@ class Outside(Functions):
         if is_neighbour(name, self.path, self.root):
             found = self.neighbour(e, name, args, keywords)
             return found if found is not None else Value("unknown", traced)
-        if not handed:
+        if not any(holds_array(v) for v in handed):
             return Value("unknown", traced)
         self.say("opaque-call", e, f"if {name} is not plain NumPy, its result becomes a constant", severity_="warning")
         return Value("unknown", traced)

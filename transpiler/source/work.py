@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from .counting import no_arrays
 from .names import FunctionNode, Names
 from .nodes import Node
 from .table import Table
@@ -89,6 +90,8 @@ class ArrayWork:
         if any((self.names.qualified(n) or "").startswith("torch") for n in ast.walk(function) if isinstance(n, ast.Name)):
             return False
         free = {a.arg for a in _parameters(function) if a.annotation is None}
+        if free & no_arrays(function, self.table.is_method).keys():
+            return False  # plain Python, that computes with numbers too
         return any(isinstance(p, ast.Name) and p.id in free for n in ast.walk(function) for p in self._operands(n))
 
     def _operands(self, n: ast.AST) -> list[ast.expr]:
