@@ -238,7 +238,13 @@ def frexp(x):
 
 @ufunc("numpy.ldexp")
 def ldexp(x1, x2):
-    return torch.ldexp(x1, x2).to(x1.dtype)
+    """In float64 and in steps, so that neither the power nor what it multiplies overflows before the result does."""
+    exponent = torch.clamp(x2.to(torch.int64), -2200, 2200)
+    result = x1.to(torch.float64)
+    for _ in range(3):
+        step = torch.clamp(exponent, -1000, 1000)
+        result, exponent = result * torch.exp2(step.to(torch.float64)), exponent - step
+    return result.to(x1.dtype)
 
 
 @ufunc("numpy.gcd")

@@ -161,7 +161,7 @@ def array_astype(x, dtype, /, *, copy=True, device=None):
     return astype(x, dtype, copy=copy)
 
 
-@rule("numpy.ndarray.view", kind="creation", view=True, examples=("a.view()", "f.astype(np.float32).view(np.int32)", "x.view(x.dtype)"))
+@rule("numpy.ndarray.view", kind="creation", view=True, examples=("a.view()", "i.astype(np.float32).view(np.int32)", "x.view(x.dtype)"))
 def view(a, dtype=None, type=None):
     """The same memory, seen as another dtype: of the same size anywhere, of another size where the last axis divides."""
     if isinstance(dtype, builtin_type) and issubclass(dtype, numpy.ndarray):

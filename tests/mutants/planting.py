@@ -71,10 +71,10 @@ def in_graphs(score: Score, limit: int, step: int = 1) -> None:
                 continue
             if score.planted >= limit:
                 return
-            if not _differs(fn, arguments, module, mutant):
+            if not _differs(fn, arguments, module, mutant, not samples):
                 score.idle += 1
                 continue
-            report = check_form(fn, mutant, *(arguments[n] for n in inspect.signature(fn).parameters if n in arguments), max_examples=50)
+            report = check_form(fn, mutant, *(arguments[n] for n in inspect.signature(fn).parameters if n in arguments), max_examples=100)
             score.take(what.partition(" in `")[0], f"{fn.__name__}: {what}", not report.ok)
 
 
@@ -92,10 +92,11 @@ def _quietly(call: Callable[[], Any]) -> Any:
         return call()
 
 
-def _differs(fn: Callable[..., Any], sample: dict[str, Any], original: Any, mutant: Any) -> bool:
-    """Whether the fault changes an answer on some input like the sample: plain numbers, now and then nan, inf or a tie."""
+def _differs(fn: Callable[..., Any], sample: dict[str, Any], original: Any, mutant: Any, declared: bool) -> bool:
+    """Whether the fault changes an answer on some input like the sample (or, where the node's inputs are declared, as declared)."""
+    plan = plan_of(fn, (), None) if declared else {}
     for seed in range(TRIES):
-        arguments = _like(sample, seed)
+        arguments = dict(sample_arguments(plan, free_sizes(plan), seed)) if declared else _like(sample, seed)
         want, got = (_outcome(form, fn, arguments) for form in (original, mutant))
         if want.error is None and outcomes_differ(want, got, Tolerance()) is not None:
             return True

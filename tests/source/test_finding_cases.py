@@ -22,8 +22,8 @@ FILES = {  # what a whole file is like, in bytes: kind to (true, false)
     "encoding-error": (
         [b"# coding: no-such-codec\nimport numpy\n", b"import numpy\n\xff\n", b"x = '\xe9 numpy'\n", b"\xff\xfei\x00m\x00",
          b"# -*- coding: ascii -*-\n# numpy \xc3\xa9\n"],
-        [b"# coding: utf-8\nimport numpy\n", b"# coding: latin-1\nx = '\xe9 numpy'\n", "x = 'é numpy'\n".encode(), b"\xef\xbb\xbfimport numpy\n",
-         b"# coding: cp1252\nx = '\x80 numpy'\n"],
+        [b"# coding: utf-8\nimport numpy\n", b"# coding: latin-1\nx = '\xe9 numpy'\n", "x = 'é numpy'\n".encode(),
+         b"\xef\xbb\xbfimport numpy\n", b"# coding: cp1252\nx = '\x80 numpy'\n"],
     ),
     "newer-syntax": (
         [b"import numpy\n" + rest for rest in (
@@ -38,7 +38,8 @@ FILES = {  # what a whole file is like, in bytes: kind to (true, false)
         [b"import numpy as np\n", b"import numpy as np\n\ndef f(x):\n    return np.sin(x)\n", b"from numpy import sin\nprint(sin(1))\n",
          b"import numpy as np\nimport np2fx\n", b"import numpy as np\n\n@other.node\ndef f(x):\n    return np.sin(x)\n"],
         [b"x = 1\n", b"", b"import numpy as np\nimport np2fx\n\n@np2fx.node\ndef f(x):\n    return x\n",
-         b"import numpy as np\nfrom np2fx import node\n\n@node\ndef f(x):\n    return x\n", b"import math\n\ndef f(x):\n    return math.sin(x)\n"],
+         b"import numpy as np\nfrom np2fx import node\n\n@node\ndef f(x):\n    return x\n",
+         b"import math\n\ndef f(x):\n    return math.sin(x)\n"],
     ),
 }  # fmt: skip
 
@@ -84,9 +85,10 @@ def test_finding(kind, must, source):
     assert said == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "must", "data"), [(k, m, d) for k, both in FILES.items() for m, some in zip(("true", "false"), both, strict=True) for d in some]
-)
+OF_FILES = [(kind, must, data) for kind, both in FILES.items() for must, some in zip(("true", "false"), both, strict=True) for data in some]
+
+
+@pytest.mark.parametrize(("kind", "must", "data"), OF_FILES)
 def test_finding_of_a_file(kind, must, data):
     assert (kind in {f.name for f in check_source(data)}) == (must == "true")
 

@@ -49,6 +49,10 @@ def no_arrays(function: FunctionNode | ast.Lambda, is_method: Callable[[str], bo
             held = {m.id for m in ast.walk(n.target) if isinstance(m, ast.Name)}
             if held & {k for k, v in found.items() if v != "sequence"}:
                 found.update(dict.fromkeys(_walked(n, found), "sequence"))
+    for n in every:  # `model, step, x = args`: what holds an object besides arrays is a tuple
+        apart = n.targets[0] if isinstance(n, ast.Assign) and isinstance(n.value, ast.Name) else None
+        if isinstance(apart, ast.Tuple) and any(isinstance(t, ast.Name) and t.id in found for t in apart.elts):
+            found.setdefault(n.value.id, "sequence")  # type: ignore[attr-defined]
     if not isinstance(function, ast.Lambda):
         every_arg = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
         found.update({a.arg: "sequence" for a in every_arg if a.arg.endswith("_list") and a.arg not in found})

@@ -54,7 +54,7 @@ def _isinstance(value: Value, types: list[str], holds: bool) -> Value | None:
         arrays = "numpy.ndarray" in types or ("torch.Tensor" in types and value.constant == "Tensor")
         return Value("unknown", value.traced, memory=value.memory) if value.is_array and arrays else None
     declared = value.assumed or value.kind in ("unknown", "object") or any(m.startswith("argument ") for m in value.memory)
-    if "" in types or not types or not declared:
+    if "" in types or not types or not declared or value.kind in ("number", "text"):
         return None
     return join_all(_of_type(value, t) for t in types)
 

@@ -12,6 +12,10 @@ from .values import OBJECT, UNKNOWN, Value, array, dtype_name, element_of, join_
 Bound = dict[str, tuple[ast.expr, Value]]
 _KEEP_RANK = words("copy astype zeros_like ones_like full_like empty_like array asarray asanyarray ascontiguousarray")
 _KEEP_DTYPE = words("copy reshape ravel flatten transpose flip roll clip squeeze sum mean std var min max amin amax concatenate stack")
+_TUPLES = {"eig": 2, "eigh": 2, "slogdet": 2, "qr": 2, "svd": 3}  # named tuples, unless an argument asks for a part of them
+_INDICES = words(
+    "unravel_index triu_indices tril_indices triu_indices_from tril_indices_from diag_indices diag_indices_from mask_indices ix_"
+)
 _FLOAT64 = words("zeros ones empty eye identity linspace")
 
 
@@ -23,6 +27,11 @@ def outcome(rule: RuleSource, method: str, args: list[Value], bound: Bound, trac
     if rule.kind == "arrays":
         memory = first.memory if rule.view else frozenset()
         return Value("sequence", traced, element=array(traced, memory=memory), memory=memory)
+    tail = rule.name.rpartition(".")[2]
+    if tail in _TUPLES and not {"compute_uv", "mode"} & bound.keys():
+        return Value("sequence", traced, items=(array(traced),) * _TUPLES[tail])
+    if tail in _INDICES:
+        return Value("sequence", traced, element=array(traced, dtype="int64"))
     said = dtype_name(bound["dtype"][0]) if "dtype" in bound else None
     if rule.is_ufunc:
         found = array(traced) if method else replace(_elementwise(rule, args), traced=traced)

@@ -19,6 +19,10 @@ _EFFECTS = {
     "builtins.print": "warning", "builtins.open": "error", "builtins.input": "error", "builtins.exec": "error", "builtins.eval": "error",
     "builtins.breakpoint": "warning",
 }  # fmt: skip
+_HARMLESS = words(  # of these modules, what only computes with text and numbers
+    "os.path.join os.path.basename os.path.dirname os.path.splitext os.path.split os.path.normpath os.path.isabs os.fspath "
+    "pathlib.Path pathlib.PurePath pathlib.PurePosixPath datetime.timedelta io.BytesIO io.StringIO sys.getsizeof"
+)
 _ITERATES = words("list tuple set frozenset sorted sum map filter enumerate zip iter next reversed all any min max dict")
 
 
@@ -97,7 +101,7 @@ class Outside(Functions):
         if top in ("random", "secrets", "uuid"):
             self.say("random", e)
             return UNKNOWN
-        if top in _EFFECTS and name != "os.path.join":
+        if top in _EFFECTS and name not in _HARMLESS:
             self.say("side-effect", e, f"{name} happens while tracing only", severity_=_EFFECTS[top])
             return UNKNOWN
         if name in ("copy.copy", "copy.deepcopy") and args:

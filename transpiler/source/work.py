@@ -41,7 +41,7 @@ class ArrayWork:
         function = node.function
         if function is None or (node.in_class and function.name in _NEVER):
             return function is None
-        if function.name.startswith("_") and self._served(function):
+        if function.name.startswith("_") and not node.in_class and not self._declares(function) and self._served(function):
             return False
         return self.works(function) or (self.imports and not node.in_class and self._computes(function))
 
@@ -74,8 +74,11 @@ class ArrayWork:
             return True
         if any((self.names.qualified(n) or "").startswith("numpy") for n in ast.walk(function) if isinstance(n, ast.Name)):
             return True
-        declared = [of_annotation(a.annotation, self.names) for a in _parameters(function) if _says_numpy(a.annotation)]
-        return any(v is not None for v in declared)
+        return self._declares(function)
+
+    def _declares(self, function: FunctionNode) -> bool:
+        """Whether a parameter is declared as an array."""
+        return any(of_annotation(a.annotation, self.names) is not None for a in _parameters(function) if _says_numpy(a.annotation))
 
     def _callees(self, function: FunctionNode) -> Iterator[FunctionNode]:
         for call in (n for n in ast.walk(function) if isinstance(n, ast.Call)):

@@ -12,6 +12,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -239,13 +240,31 @@ def _named_dims(plan: Plan) -> Iterator[tuple[str, int | None]]:
 
 
 @st.composite
-def arguments(draw: st.DrawFn, plan: Plan, sizes: dict[str, int]) -> dict[str, Any]:
-    """Arguments by parameter name, for these sizes of the free dimensions. Every other Python value is the plain one."""
+def arguments(draw: st.DrawFn, plan: Plan, sizes: dict[str, int], turning: tuple[float, ...] = ()) -> dict[str, Any]:
+    """Arguments by parameter name, for these sizes of the free dimensions. Every other Python value is the plain one.
+
+    `turning`: numbers that the node mentions (see `mentioned`)."""
 
     def number(wanted: Number) -> Any:
         return wanted.plain if draw(_BOOLEANS) else draw(numbers(wanted.spec))
 
-    return _filled(plan, sizes, lambda leaf, shape: draw(arrays(leaf.spec, shape, leaf.sample)), number)
+    return _filled(plan, sizes, lambda leaf, shape: draw(arrays(leaf.spec, shape, leaf.sample, turning)), number)
+
+
+def mentioned(fn: Callable[..., Any]) -> tuple[float, ...]:
+    """The numbers in a function's text and among the globals it reads: comparisons and clips turn there."""
+    code = getattr(inspect.unwrap(fn), "__code__", None)
+    around = getattr(inspect.unwrap(fn), "__globals__", {})
+    found = [] if code is None else list(_numbers_of(code, around))
+    return tuple(dict.fromkeys(float(n) for n in found if not isinstance(n, (bool, complex)) and abs(n) < 1e300))
+
+
+def _numbers_of(code: CodeType, around: Mapping[str, Any]) -> Iterator[Any]:
+    for constant in (*code.co_consts, *(around.get(name) for name in code.co_names)):
+        if isinstance(constant, CodeType):
+            yield from _numbers_of(constant, around)
+        else:
+            yield from (c for c in (constant if isinstance(constant, tuple) else (constant,)) if isinstance(c, (int, float)))
 
 
 def sample_arguments(plan: Plan, sizes: dict[str, int], seed: int) -> dict[str, Any]:

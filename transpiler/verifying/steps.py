@@ -21,7 +21,7 @@ from ..source.findings import Finding, make_finding
 from .comparison import Difference, Tolerance, difference
 from .conditioning import excuse
 from .counterexample import Counterexample, script
-from .inputs import Plan, arguments, call_with, sample_arguments
+from .inputs import Plan, arguments, call_with, mentioned, sample_arguments
 from .progress import Progress
 from .report import Report
 from .running import Outcome, out_of_memory, run
@@ -223,10 +223,11 @@ class Verification:
 
     def inputs(self) -> st.SearchStrategy[dict[str, Any]]:
         """Arguments for every size of the free dimensions that are not specialised on; Hypothesis shrinks to the first."""
+        turning = mentioned(self.fn)
         sizes = {
             name: st.just(size) if name in self.fixed else st.sampled_from((1, 2, 3, 4, 5, size, 0)) for name, size in self.sizes.items()
         }
-        return st.fixed_dictionaries(sizes).flatmap(lambda drawn: arguments(self.plan, drawn))
+        return st.fixed_dictionaries(sizes).flatmap(lambda drawn: arguments(self.plan, drawn, turning))
 
     def cross_check(self) -> None:
         if not self.forms:

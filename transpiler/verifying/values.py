@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,20 +20,26 @@ ONE_BY_ONE = 32
 """Arrays up to this size have each element drawn, so that Hypothesis shrinks them one by one."""
 
 
-_THIRD = st.integers(0, 2)
 _BOOLEANS = st.booleans()
 _SEEDS = st.integers(0, 2**16)
 
 
 @st.composite
-def arrays(draw: st.DrawFn, spec: TensorSpec, shape: tuple[int, ...], sample: Array | None = None) -> Array:
-    """An array of `spec`'s dtype and bounds and of `shape`; its values lie around those of `sample` where there is one."""
+def arrays(
+    draw: st.DrawFn, spec: TensorSpec, shape: tuple[int, ...], sample: Array | None = None, turning: tuple[float, ...] = ()
+) -> Array:
+    """An array of `spec`'s dtype and bounds and of `shape`; its values lie around those of `sample` where there is one.
+
+    `turning` are numbers that the node mentions: some elements are exactly those, as answers turn there."""
     dtype = np.dtype(spec.dtype)
     size = math.prod(shape)
     low, high = _range(spec, dtype, sample)
     flat = np.array(draw(_elements(dtype, low, high, size)), dtype) if size <= ONE_BY_ONE else draw(_bulk(dtype, size, low, high))
+    at = tuple(v for v in turning if _allows(spec, dtype, v))
+    if at and size and draw(_BOOLEANS):
+        flat[draw(_positions(size))] = draw(_one_of(at))
     extremes = _extremes(spec, dtype)
-    if extremes is not None and size and draw(_THIRD) == 2:
+    if extremes is not None and size and draw(_BOOLEANS):
         # 7 is prime to most sizes: neighbours in the list of edits are not neighbours in the array
         for step, value in enumerate(draw(extremes)):
             flat[(draw(_positions(size)) + 7 * step) % size] = value
@@ -54,6 +59,20 @@ def _extremes(spec: TensorSpec, dtype: np.dtype[Any]) -> st.SearchStrategy[list[
     """One or two of the values at which code breaks."""
     values = edges(spec, dtype)
     return st.lists(st.sampled_from(values), min_size=1, max_size=2, unique_by=_is_large) if values else None
+
+
+@functools.lru_cache(maxsize=256)
+def _one_of(values: tuple[float, ...]) -> st.SearchStrategy[float]:
+    return st.sampled_from(values)
+
+
+def _allows(spec: TensorSpec, dtype: np.dtype[Any], value: float) -> bool:
+    """Whether a number is one of the dtype's, within the spec's bounds."""
+    if dtype.kind == "b" or (dtype.kind in "iu" and (value != int(value) or not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)):
+        return False
+    if dtype.kind in "fc" and abs(value) > np.finfo(dtype).max:
+        return False
+    return spec.low is None or spec.high is None or spec.low <= value <= spec.high
 
 
 @functools.lru_cache(maxsize=256)
@@ -87,32 +106,14 @@ def _element(dtype: np.dtype[Any], low: float, high: float) -> st.SearchStrategy
     if dtype.kind == "c":
         part = _element(np.dtype("float32"), low, high)
         return st.builds(complex, part, part)
-    return _floats(low, high)
+    fine = st.integers(0, 1000).map(lambda n: low + (high - low) * n / 1000)
+    return st.one_of(_fractions(low, high, 2), _fractions(low, high, 8), fine)
 
 
-def _floats(low: float, high: float) -> st.SearchStrategy[float]:
-    """Halves, eighths or thousandths of the range, as often each. Halves and eighths print shortly, meet each other (ties), and are the
-    same in every dtype. One integer a float, the simplest first: 0 is the half nearest to zero."""
-    kinds = [(1001, lambda n: low + (high - low) * n / 1000)]
-    if high - low < 1e6:
-        kinds = [*filter(None, (_fractions(low, high, steps) for steps in (2, 8))), *kinds]
-    width = max(count for count, _ in kinds)
-
-    def value(n: int) -> float:
-        count, of = kinds[n // width]
-        return of(n % width % count)
-
-    return st.integers(0, len(kinds) * width - 1).map(value)
-
-
-def _fractions(low: float, high: float, steps: int) -> tuple[int, Callable[[int], float]] | None:
-    """How many fractions 1/steps lie within a range, and the n-th of them: up from the one nearest to zero, then down from it."""
+def _fractions(low: float, high: float, steps: int) -> st.SearchStrategy[float]:
+    """Halves or eighths within a range: they print shortly, meet each other (ties), and are the same in every dtype."""
     first, last = math.ceil(low * steps), math.floor(high * steps)
-    if first > last:
-        return None
-    nearest = min(max(0, first), last)
-    up = last - nearest
-    return last - first + 1, lambda n: (nearest + n if n <= up else nearest - (n - up)) / steps
+    return st.integers(first, last).map(lambda n: n / steps) if first <= last and high - low < 1e6 else st.nothing()
 
 
 @st.composite

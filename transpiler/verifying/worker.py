@@ -10,6 +10,7 @@ import dataclasses
 import faulthandler
 import functools
 import gc
+import importlib
 import inspect
 import json
 import os
@@ -49,6 +50,8 @@ def main() -> None:
         except LoadError as e:
             say(fatal=str(e))
             return
+        for part in ("tracing", "converting"):  # now, and not in the time of the first node
+            importlib.import_module(f"np2fx.{part}")
         say(ready=True)
         for line in inbox:
             say(**_answer(Job(**json.loads(line)), settings, samples, dump))
