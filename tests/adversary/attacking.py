@@ -8,7 +8,7 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from .judging import WAYS, Verdict, judge, reference, verify
+from .judging import SECONDS, WAYS, TooLong, Verdict, judge, limited, reference, verify
 from .program import Program, write
 from .shrinking import shrink
 
@@ -58,12 +58,15 @@ def attack(
     while totals.programs < programs and time.perf_counter() - start < seconds:
         number += 1
         own = seed * 1_000_003 + number
-        program = write(random.Random(own), leaving)
+        try:
+            with limited(SECONDS):
+                program = write(random.Random(own), leaving)
+                extra = {"verify": verify(program)} if program and verify_every and number % verify_every == 0 else {}
+        except TooLong:
+            continue
         if program is None:
             continue
-        verdicts = judge(program)
-        if verify_every and number % verify_every == 0:
-            verdicts["verify"] = verify(program)
+        verdicts = {**judge(program), **extra}
         totals.programs += 1
         totals.constructs.update(program.used)
         for way, verdict in verdicts.items():

@@ -260,4 +260,15 @@ def positive_copies(x):
     return y
 
 
-PROGRAMS = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v is not helper]
+def add_in_place(v, by=1.0):
+    v += by
+
+
+def helper_writes_through_a_view(x):
+    add_in_place(x[::-1][:1])
+    y = np.flip(x)
+    add_in_place(y, 2.0)
+    return x, y
+
+
+PROGRAMS = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v not in (helper, add_in_place)]

@@ -302,3 +302,16 @@ def test_static_half_imports_neither_torch_nor_numpy():
         "print({'torch', 'numpy'} & set(sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"
+
+
+def test_a_helper_writes_through_a_reversed_view():
+    new, _ = rewritten("""\
+        def bump(v, by=1.0):
+            v += by
+
+        @np2fx.node(x="float64[n]")
+        def node(x):
+            bump(x[::-1][:1])
+            return x
+        """)
+    assert run(new)(np.array([1.0, 2.0, 3.0])).tolist() == [1.0, 2.0, 4.0]

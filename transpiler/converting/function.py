@@ -130,7 +130,7 @@ class Converted:
         source, node = self._parsed
         known = {**known, **dict.fromkeys(torch_parameters(node), TORCH)}
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
-        rewriter.hands_out = self._is_helper
+        rewriter.hands_out = rewriter.careful = self._is_helper  # its arguments may be copies that stand for views
         edits = rewriter.rewrite(node, known)
         self._keeps |= rewriter.keeps
         text = splice(source, *_extent(source, node), list(edits))

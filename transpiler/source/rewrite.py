@@ -37,6 +37,7 @@ class Rewritten:
     imported: set[str] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
     calls: set[ast.AST] = field(default_factory=set)
+    mirrored: bool = False
 
     @property
     def refused(self) -> bool:
@@ -101,6 +102,7 @@ class _Module:
     def __init__(self, text: str, tree: ast.Module, path: str, config: Config, exact: bool, boundary: str) -> None:
         self.source, self.tree, self.path, self.config = Source(text), tree, path, config
         self.exact, self.boundary = exact, boundary
+        self.careful = False
         self.names = Names(tree)
         self.table: Table = load_table(config.rules, config.root) if config.rules else load_table()
         self.aliases = free_names(tree)
@@ -124,6 +126,9 @@ class _Module:
         helpers = {_function(n) for n in functions if n.how == "helper" and not self.exact}
         self.summaries = Summaries(self._resolve, self.table, {f: facts for f, (facts, _, _) in given.items()}, helpers)
         made = [self._node(n) for n in functions]
+        if any(m.mirrored for m in made):  # copies that stand for views may be handed to any of the others
+            self.careful = True
+            made = [self._node(n) for n in functions]
         self._spread_refusals(made)
         findings += [f for m in made for f in m.findings]
         kept = [m for m in made if not m.refused and m.edits]
@@ -158,10 +163,12 @@ class _Module:
         rewriter.is_pure = lambda f: self.names.definition(f) in self.pure
         rewriter.call_fact = self.summaries.call
         rewriter.hands_out = function in self.called_by_writers
+        rewriter.careful = self.careful and node.how == "helper"
         assumed, numbers = self.assumed[function]
         assumed, numbers = [*assumed, *self.summaries.floating.get(function, [])], [*numbers, *self.summaries.numbers.get(function, [])]
         edits = rewriter.rewrite(function, self.summaries.parameters(function), self.summaries.inference(function))
         made.findings += rewriter.findings
+        made.mirrored = rewriter.mirrored
         made.calls = self._called(function)
         if made.refused or not (edits or any(f.is_tensor for f in rewriter.facts.values())):
             return made

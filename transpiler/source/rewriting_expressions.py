@@ -66,8 +66,10 @@ class Expressions:
 
     @property
     def mirrored(self) -> bool:
-        """Copies stand for NumPy's views here, and something is written: they must follow each other at run time."""
-        return self.mutates and self.flips
+        """Copies stand for NumPy's views here (or in what calls this: `careful`), and something is written: they must follow each other."""
+        return self.mutates and (self.flips or self.careful)
+
+    careful = False
 
     def fact(self, node: ast.AST) -> Fact:
         return self.facts.get(node, UNKNOWN)

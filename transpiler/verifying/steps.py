@@ -269,12 +269,24 @@ class _Search:
             suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink),
         )
+        on_sample = self.compare_sample()
         # NoSuchExample: nothing found. Flaky: shrinking was cut short, and `found` holds the smallest so far
         with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
             hypothesis.find(work.inputs(), self.differs, settings=chosen, random=random.Random(work.seed))
+        self.found = self.found or on_sample
         if self.found is not None:
             self.deadline = float("inf")
             plainer(self.found[1], work.plan, self.differs, work.shrink_seconds)
+
+    def compare_sample(self) -> tuple[str, Mapping[str, Any], str] | None:
+        """The sample as a counterexample, if it is one. It does not count as one of the inputs, and is kept if no smaller one is found."""
+        counted, self.work.report.checked = self.work.report.checked, {}
+        if self.work.sample:
+            self.differs(self.work.sample)
+        self.work.report.checked = counted
+        found, self.found, self.deadline = self.found, None, float("inf")
+        self.refusals.clear()
+        return found
 
     def differs(self, args: Mapping[str, Any]) -> bool:
         """The condition that Hypothesis looks for."""

@@ -37,7 +37,9 @@ def arrays(
     flat = np.array(draw(_elements(dtype, low, high, size)), dtype) if size <= ONE_BY_ONE else draw(_bulk(dtype, size, low, high))
     at = tuple(v for v in turning if _allows(spec, dtype, v))
     if at and size and draw(_BOOLEANS):
-        flat[draw(_positions(size))] = draw(_one_of(at))
+        place, first = draw(_positions(size)), draw(_positions(len(at)))
+        for step in range(min(len(at), (size + 1) // 2)):
+            flat[(place + step) % size] = at[(first + step) % len(at)]
     extremes = _extremes(spec, dtype)
     if extremes is not None and size and draw(_BOOLEANS):
         # 7 is prime to most sizes: neighbours in the list of edits are not neighbours in the array
@@ -59,11 +61,6 @@ def _extremes(spec: TensorSpec, dtype: np.dtype[Any]) -> st.SearchStrategy[list[
     """One or two of the values at which code breaks."""
     values = edges(spec, dtype)
     return st.lists(st.sampled_from(values), min_size=1, max_size=2, unique_by=_is_large) if values else None
-
-
-@functools.lru_cache(maxsize=256)
-def _one_of(values: tuple[float, ...]) -> st.SearchStrategy[float]:
-    return st.sampled_from(values)
 
 
 def _allows(spec: TensorSpec, dtype: np.dtype[Any], value: float) -> bool:
