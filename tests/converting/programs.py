@@ -271,4 +271,5 @@ def helper_writes_through_a_view(x):
     return x, y
 
 
-PROGRAMS = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v not in (helper, add_in_place)]
+_HELPERS = (helper, add_in_place)
+PROGRAMS = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v not in _HELPERS]

@@ -2,7 +2,8 @@
 
 A node is marked by a decorator (`@np2fx.node`, leapp's `@annotate.method`, or one the project names), by a region between
 `annotate.input_tensors("n", ...)` and `annotate.output_tensors("n", ...)`, by a pattern in `[tool.np2fx] nodes`, or by
---all-functions (of which `check` and `rewrite` leave out those without array work). A function of the same module that a node calls is part of it, and so is a method of the same object.
+--all-functions (of which `check` and `rewrite` leave out those without array work). A function of the same module that a
+node calls is part of it, and so is a method of the same object.
 """
 
 from __future__ import annotations
