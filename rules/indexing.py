@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, demand, follow, is_scalar, mirror, store, zero_d_array
+from ._arrays import as_tensor, cast, demand, follow, is_scalar, mirror, store, widen, zero_d_array
 from ._dtypes import WIDER, to_numpy
 from ._keys import Item, forward, is_full, parse
 from ._table import rule
@@ -322,6 +322,8 @@ def _strip(value: torch.Tensor, rank: int) -> torch.Tensor:
 
 def _assign_picks(base: torch.Tensor, value: torch.Tensor, picks: Picks) -> torch.Tensor:
     """`base` with `value` at the index arrays and masks. The indexed axes are moved to the front and back."""
+    if base.dtype in WIDER:  # torch cannot put unsigned numbers everywhere
+        return cast(_assign_picks(widen(base), widen(value), picks), base.dtype)
     dims, indices = picks.dims(), list(picks.indices.values())
     rank = 0 if picks.scalar else picks.rank()
     rest = base.ndim - len(dims)

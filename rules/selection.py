@@ -81,6 +81,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     if axis is None:
         a, axis = a.reshape(-1), 0
     axis = axis_of(axis, max(a.ndim, 1))
+    a = a.reshape(1) if a.ndim == 0 else a  # a scalar has one axis here
     if mode != "raise" and a.shape[axis] == 0 and 0 not in index.shape:
         if a.numel() == 0 and sum(n == 0 for n in a.shape) == 1:
             raise IndexError("cannot do a non-empty take from an empty axes.")

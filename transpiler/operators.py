@@ -147,7 +147,10 @@ key = _Key()
 def getitem(a: Any, index: Any) -> Any:
     """`a[index]`: NumPy's indexing where `a` is an array, Python's elsewhere."""
     if isinstance(a, (torch.Tensor, numpy.ndarray)):
-        found = rules.lookup("numpy.ndarray.__getitem__").call(_tensor(a), index)
+        array = _tensor(a)
+        found = rules.lookup("numpy.ndarray.__getitem__").call(array, index)
+        if isinstance(a, torch.Tensor) and is_scalar(a):
+            found = found.clone()  # what comes of a scalar never shares its memory
         return _keep_zero_d(found, index)
     if isinstance(index, torch.Tensor) and isinstance(a, (list, tuple, str, range)):
         index = operator.index(index)

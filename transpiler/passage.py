@@ -23,10 +23,12 @@ _keeping: contextvars.ContextVar[_Kept | None] = contextvars.ContextVar("np2fx_k
 
 
 class Passage:
-    """One call's way in and out. With `arrays`, tensors in the caller's containers and in the result become arrays again."""
+    """One call's way in and out. With `arrays`, tensors in the caller's containers and in the result become arrays again.
 
-    def __init__(self, arrays: bool) -> None:
-        self.arrays = arrays
+    `inside`: the caller is rewritten code, whose 0-d tensors are told apart already: scalars stay scalars."""
+
+    def __init__(self, arrays: bool, inside: bool = False) -> None:
+        self.arrays, self.inside = arrays, inside
         self.given: dict[int, tuple[Any, Any]] = {}
         """id of what was passed -> (it, what went in for it); both are held, so that ids stay theirs"""
         self.returned: dict[int, Any] = {}
@@ -75,7 +77,7 @@ class Passage:
 
     def _leaf(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return zero_d_array(value)
+            return value if self.inside else zero_d_array(value)
         if isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
             if isinstance(value, (numpy.ma.MaskedArray, numpy.matrix)):
                 raise Refused(

@@ -271,5 +271,12 @@ def helper_writes_through_a_view(x):
     return x, y
 
 
+def array_of_a_scalar_is_its_own(x):
+    s = x[0]
+    t = s[...]
+    t[...] = 9
+    return s, t, np.take(s, [0, 0], axis=-1)
+
+
 _HELPERS = (helper, add_in_place)
 PROGRAMS = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v not in _HELPERS]

@@ -230,3 +230,13 @@ def test_memory_shared_with_torch():
 
     refused("aliasing", f, X)
     refused("aliasing", g, X)
+
+
+def test_windows_see_what_is_written():
+    def f(x):
+        windows = np.lib.stride_tricks.sliding_window_view(x, 2)
+        x += 1
+        return windows * 1
+
+    graph = np2fx.trace(f, np.arange(4.0))
+    np.testing.assert_array_equal(graph(torch.arange(4.0, dtype=torch.float64)), f(np.arange(4.0)))

@@ -80,7 +80,7 @@ class Converted:
             raise ConversionError(findings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        passage, collecting = Passage(arrays=False), collect()
+        passage, collecting = Passage(arrays=False, inside=self._is_helper), collect()
         try:
             args, kwargs = passage.inward((*self._self, *args)), {k: passage.inward(v) for k, v in kwargs.items()}
             twin, mirrored, _ = self._variant(args, kwargs)

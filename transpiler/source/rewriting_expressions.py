@@ -378,7 +378,7 @@ class Expressions:
 
     def iterated(self, e: ast.expr) -> str:
         text, fact = self.text(e), self.fact(e)
-        if fact.kind == "array" and fact.rank == 1 and self.mutates:
+        if fact.kind == "array" and fact.rank in (1, None) and self.mutates:
             return self.ops("iterate", text)
         return (
             self.ops("iterate", text)

@@ -20,9 +20,16 @@ from .errors import error
 
 
 def owner_of(x: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-    """The array whose memory `x` is a view of; itself if it owns its memory."""
-    while isinstance(x.base, numpy.ndarray):
-        x = x.base
+    """The array whose memory `x` is a view of; itself if it owns its memory.
+
+    `as_strided` (and what NumPy makes by it, such as `sliding_window_view`) puts an object of its own in between."""
+    base: Any = x.base
+    while base is not None:
+        if isinstance(base, numpy.ndarray):
+            x = base
+        elif not hasattr(base, "__array_interface__"):
+            break
+        base = getattr(base, "base", None)
     return x
 
 
