@@ -58,11 +58,14 @@ def floor_divide(x1, x2):
 
 @ufunc("numpy.remainder", "numpy.mod", numbers=(0, 1))
 def remainder(x1, x2):
-    """The sign is the divisor's. Integers: modulo zero is 0, as in NumPy."""
+    """The sign is the divisor's, also of a zero. Integers: modulo zero is 0, as in NumPy."""
     if is_integral(x1, x2) and not (isinstance(x2, int) and x2):
         zero = torch.eq(x2, 0) if isinstance(x2, torch.Tensor) else torch.ones_like(x1, dtype=torch.bool)
         return torch.where(zero, 0, torch.remainder(x1, torch.where(zero, 1, x2)))
-    return torch.remainder(x1, x2)
+    if is_integral(x1, x2):
+        return torch.remainder(x1, x2)
+    result = torch.remainder(x1, x2)
+    return torch.where(torch.eq(result, 0), torch.copysign(result, x2), result)
 
 
 @ufunc("numpy.fmod", numbers=(1,))

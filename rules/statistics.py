@@ -207,7 +207,7 @@ def quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=False):
         if flat.shape[-1] == 0 and q.numel() > 0:
             raise IndexError("index -1 is out of bounds for axis 0 with size 0")
         found = _interpolated(sorted_last(flat), q, method, weak, skip_nan)
-    return restored(found, axes, keepdims, q.ndim)
+    return restored(found.contiguous(), axes, keepdims, q.ndim)  # as NumPy lays it out: whether a part of it is a view hangs on that
 
 
 def quantile_weights(a, weights, axis, method):

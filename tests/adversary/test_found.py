@@ -27,6 +27,7 @@ FOUND = {
     "an_element_is_a_copy": ("x *= x[1]\nreturn x", V),
     "an_element_with_an_ellipsis_is_a_view": ("v = x[..., 0]\nv += 1\nreturn x", U),
     "elements_of_a_loop_are_copies": ("v = np.concatenate([x, x], axis=None)\nfor e in v:\n    v += e\n    v[0] = e\nreturn v", V),
+    "quantiles_lie_one_after_the_other": ("q = np.quantile(x, [0.5, 1], 0)\nv = q[0].ravel()\nv[0] = 9\nreturn q", M),
     "float_power_is_float64": ("return np.float_power(x, 2)", V.astype(np.float32)),
     "sums_compute_in_a_dtype_for_both": ("return np.cumsum(x + 0.5, out=np.zeros(4, np.uint8))", V),
     "a_reduction_puts_anything_into_out": ("return np.max(x, axis=0, out=np.zeros(3, int)), np.take(x, [0], out=np.zeros(1, int))", M),

@@ -278,5 +278,12 @@ def array_of_a_scalar_is_its_own(x):
     return s, t, np.take(s, [0, 0], axis=-1)
 
 
+def overlapping_after_an_augmented_name(x):
+    y = 0
+    y += x
+    y[..., ::2] *= y[1::2]
+    return y, np.signbit((x - x) % -x)
+
+
 _HELPERS = (helper, add_in_place)
 PROGRAMS = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v not in _HELPERS]

@@ -74,7 +74,8 @@ class Inference:
             # In place an array keeps its dtype and shape; everything else is rebound.
             if old.kind == "tensor":
                 new = Fact("tensor", old.dtype if old.dtype == new.dtype else None)
-            self.env[s.target.id] = old if old.kind == "array" else new if old.kind in ("scalar", "number", "tensor") else UNKNOWN
+            found = old if old.kind == "array" else new if old.kind in ("scalar", "number", "tensor") else UNKNOWN
+            self.env[s.target.id] = dataclasses.replace(found, fresh=False)
 
     def on_For(self, s: ast.For) -> None:
         element = element_of(self.visit(s.iter))
