@@ -87,6 +87,8 @@ def power(x1, x2):
     """Raises ValueError for integers to negative integer powers, as NumPy does."""
     if is_integral(x1, x2):
         demand(x2 >= 0, ValueError("Integers to negative integer powers are not allowed."))
+    if isinstance(x2, float) and x2 == -0.5:  # a number would be rsqrt to torch: other values at -inf and -0.0
+        return torch.pow(x1, torch.full((), x2, dtype=x1.dtype, device=x1.device))
     return torch.pow(x1, x2)
 
 

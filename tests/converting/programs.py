@@ -285,5 +285,11 @@ def overlapping_after_an_augmented_name(x):
     return y, np.signbit((x - x) % -x)
 
 
+def inverse_roots(x):
+    y = np.array([-np.inf, -0.0, 4.0]) * x[0]
+    k = -0.5
+    return y**-0.5, np.power(y, -0.5), y**k
+
+
 _HELPERS = (helper, add_in_place)
 PROGRAMS = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v not in _HELPERS]

@@ -47,6 +47,8 @@ def _same_dtype(ufunc: str, dtype: str) -> bool:
 def _with_number(ufunc: str, dtype: str, other: Fact, number_right: bool) -> bool:
     if other.dtype not in ("int", "float"):
         return False
+    if dtype in FLOATS and ufunc == "power" and number_right:
+        return other.dtype == "int" or other.value not in (None, -0.5)  # -0.5 is rsqrt to torch
     if dtype in FLOATS:
         return ufunc in ("add", "subtract", "multiply", "divide", "power", *COMPARISONS)
     if dtype in INTEGERS and other.dtype == "int" and isinstance(other.value, int):
