@@ -335,6 +335,3 @@ def _chosen(short: str, args: list[Fact], keywords: set[str | None]) -> Fact:
         rank = max(rank, mask) if rank is not None and mask is not None else None
     found = result(made.dtype if made.dtype in FLOATS else None, rank)
     return found if rank else Fact("tensor", found.dtype, fresh=True)
-
-
-__all__ = ["OTHER", "SCALAR_TYPES", "call_fact", "numpy_call"]

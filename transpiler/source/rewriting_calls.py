@@ -6,7 +6,6 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .facts import UNKNOWN, Fact
 from .inline import inline
 from .results import SCALAR_TYPES, TORCH_ONLY
 from .text import splice
@@ -314,6 +313,3 @@ def _as_function(r: Expressions, e: ast.Call, f: ast.Attribute, function: str) -
     if (lead.strip(), closing.strip()) == ("(", ")"):
         lead = closing = ""
     return f"{function}({lead}{owner}{closing}{', ' if rest.strip() != ')' else ''}{rest.lstrip() if rest.strip() == ')' else rest}"
-
-
-__all__ = ["UNKNOWN", "Fact", "render_call"]
