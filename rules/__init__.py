@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._arrays import as_tensor as as_tensor
-    from ._arrays import cast as cast
-    from ._arrays import demand as demand
-    from ._dtypes import inexact as inexact
-    from ._dtypes import promote as promote
-    from ._dtypes import to_torch as to_torch
-    from ._table import Refusal, Rule
-    from ._table import Refused as Refused
-    from ._table import refuse as refuse
-    from ._table import rule as rule
-    from ._ufunc import ufunc as ufunc
+    from ..semantics.arrays import as_tensor as as_tensor
+    from ..semantics.arrays import cast as cast
+    from ..semantics.arrays import demand as demand
+    from ..semantics.dtypes import inexact as inexact
+    from ..semantics.dtypes import promote as promote
+    from ..semantics.dtypes import to_torch as to_torch
+    from ..semantics.table import Refusal, Rule
+    from ..semantics.table import Refused as Refused
+    from ..semantics.table import refuse as refuse
+    from ..semantics.table import rule as rule
+    from ..semantics.ufunc import ufunc as ufunc
 
 
 def topics() -> list[str]:
@@ -31,11 +31,11 @@ def topics() -> list[str]:
 
 def load() -> tuple[dict[str, Rule], dict[str, Refusal]]:
     """Import every topic (and with it torch); returns the table's rules and refusals by NumPy name."""
-    from . import _table
+    from ..semantics import table
 
     for topic in topics():
         importlib.import_module(f".{topic}", __name__)
-    return _table.RULES, _table.REFUSALS
+    return table.RULES, table.REFUSALS
 
 
 def lookup(name: str) -> Rule:
@@ -55,9 +55,9 @@ def load_once() -> dict[str, Rule]:
 
 
 _AUTHORS: dict[str, str] = {
-    "rule": "_table", "refuse": "_table", "Refused": "_table", "ufunc": "_ufunc", "as_tensor": "_arrays", "cast": "_arrays",
-    "demand": "_arrays", "is_weak": "_arrays", "widen": "_arrays", "zero_d_array": "_arrays", "promote": "_dtypes", "inexact": "_dtypes",
-    "complex_of": "_dtypes", "to_torch": "_dtypes", "to_numpy": "_dtypes",
+    "rule": "table", "refuse": "table", "Refused": "table", "ufunc": "ufunc", "as_tensor": "arrays", "cast": "arrays",
+    "demand": "arrays", "is_weak": "arrays", "widen": "arrays", "zero_d_array": "arrays", "promote": "dtypes", "inexact": "dtypes",
+    "complex_of": "dtypes", "to_torch": "dtypes", "to_numpy": "dtypes",
 }  # fmt: skip
 """What a module of rules is written with, and where it lives."""
 
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
     if name in _AUTHORS:
-        return getattr(importlib.import_module(f".{_AUTHORS[name]}", __name__), name)
+        return getattr(importlib.import_module(f"..semantics.{_AUTHORS[name]}", __name__), name)
     found = load_once().get(f"numpy.{name}")
     if found is None:
         raise AttributeError(f"np2fx.rules has no rule for numpy.{name}")

@@ -6,9 +6,9 @@ import math
 
 import torch
 
-from ._arrays import as_tensor, demand, stands_for
-from ._table import rule
-from ._ufunc import ufunc
+from ..semantics.arrays import as_tensor, demand, stands_for
+from ..semantics.table import rule
+from ..semantics.ufunc import ufunc
 
 
 @ufunc("numpy.add", numbers=(0, 1), exact_unsigned=True)

@@ -7,8 +7,8 @@ import operator
 import numpy
 import torch
 
-from ._arrays import as_tensor
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor
+from ..semantics.table import Refused, rule
 
 
 @rule("numpy.packbits", kind="conversion", examples=(

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, demand, is_scalar, read_only, store, zero_d_array
-from ._dtypes import can_cast as dtype_can_cast
-from ._dtypes import real_of, to_numpy, to_torch
-from ._table import Refused, refuse, rule
+from ..semantics.arrays import as_tensor, cast, demand, is_scalar, read_only, store, zero_d_array
+from ..semantics.dtypes import can_cast as dtype_can_cast
+from ..semantics.dtypes import real_of, to_numpy, to_torch
+from ..semantics.table import Refused, refuse, rule
 from .creation import check_device, ordered
 
 

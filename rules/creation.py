@@ -12,9 +12,9 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ._arrays import as_tensor, cast, demand, read_only, result_type, zero_d_array
-from ._dtypes import WIDER, inexact, promote, to_numpy, to_torch
-from ._table import refuse, rule
+from ..semantics.arrays import as_tensor, cast, demand, read_only, result_type, zero_d_array
+from ..semantics.dtypes import WIDER, inexact, promote, to_numpy, to_torch
+from ..semantics.table import refuse, rule
 from .arithmetic import floor, power, sign
 from .shape import bits, flipped, numpys_errors, sizes
 

@@ -11,9 +11,9 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ._arrays import as_tensor, cast
-from ._dtypes import complex_of, inexact, real_of, to_numpy
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast
+from ..semantics.dtypes import complex_of, inexact, real_of, to_numpy
+from ..semantics.table import Refused, rule
 from .arithmetic import divide, multiply
 
 _NORMS = (None, "backward", "ortho", "forward")

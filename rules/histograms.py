@@ -11,9 +11,9 @@ import operator
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, demand, is_weak, result_type, widen
-from ._dtypes import promote
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast, demand, is_weak, result_type, widen
+from ..semantics.dtypes import promote
+from ..semantics.table import Refused, rule
 from .arithmetic import subtract
 from .creation import linspace
 from .reductions import max, min, sortable_bits

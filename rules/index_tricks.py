@@ -12,9 +12,9 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, demand, dtype_of, is_weak, zero_d_array
-from ._dtypes import promote, to_numpy
-from ._table import Refused, Rule, register, rule
+from ..semantics.arrays import as_tensor, cast, demand, dtype_of, is_weak, zero_d_array
+from ..semantics.dtypes import promote, to_numpy
+from ..semantics.table import Refused, Rule, register, rule
 
 
 def _constants(found: Any) -> Any:

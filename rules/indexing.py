@@ -14,10 +14,10 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, demand, follow, is_scalar, mirror, store, widen, zero_d_array
-from ._dtypes import WIDER, to_numpy
-from ._keys import Item, forward, is_full, parse
-from ._table import rule
+from ..semantics.arrays import as_tensor, cast, demand, follow, is_scalar, mirror, store, widen, zero_d_array
+from ..semantics.dtypes import WIDER, to_numpy
+from ..semantics.keys import Item, forward, is_full, parse
+from ..semantics.table import rule
 
 
 @rule("numpy.ndarray.__getitem__", kind="indexing", view=True, examples=(
@@ -87,7 +87,7 @@ def _basic(a: torch.Tensor, items: list[Item]) -> torch.Tensor:
 
 
 def _view(a: torch.Tensor, items: list[Item]) -> torch.Tensor:
-    """The view of a basic key. torch has no negative steps: those axes are flipped (see `_arrays.mirror`)."""
+    """The view of a basic key. torch has no negative steps: those axes are flipped (see `semantics.arrays.mirror`)."""
     key: list[Any] = []
     flipped: dict[int, int] = {}
     axis = 0

@@ -13,9 +13,9 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ._arrays import as_tensor, cast, demand
-from ._dtypes import can_cast, promote, to_numpy, to_torch
-from ._table import rule
+from ..semantics.arrays import as_tensor, cast, demand
+from ..semantics.dtypes import can_cast, promote, to_numpy, to_torch
+from ..semantics.table import rule
 from .shape import gather, numpys_errors, owned
 
 

@@ -19,9 +19,9 @@ import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
-from ._arrays import as_tensor, cast, demand
-from ._dtypes import complex_of, inexact, real_of, to_numpy
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast, demand
+from ..semantics.dtypes import complex_of, inexact, real_of, to_numpy
+from ..semantics.table import Refused, rule
 from .products import dot, exactly, is_plain, matmul
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from ._arrays import as_tensor
-from ._ufunc import ufunc
+from ..semantics.arrays import as_tensor
+from ..semantics.ufunc import ufunc
 
 
 @ufunc("numpy.less", numbers=(0, 1), compares=True, kind="predicate")

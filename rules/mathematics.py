@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from ._ufunc import ufunc
+from ..semantics.ufunc import ufunc
 
 
 @ufunc("numpy.sqrt")

@@ -10,9 +10,9 @@ import math
 
 import torch
 
-from ._arrays import as_tensor, cast, demand
-from ._dtypes import inexact, to_torch
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast, demand
+from ..semantics.dtypes import inexact, to_torch
+from ..semantics.table import Refused, rule
 from .arithmetic import fmax, fmin
 from .reductions import (
     argmax,

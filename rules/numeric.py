@@ -9,9 +9,9 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ._arrays import as_tensor, cast, dtype_of, is_weak, stands_for
-from ._dtypes import WIDER, can_cast, promote, resolve, to_torch
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast, dtype_of, is_weak, stands_for
+from ..semantics.dtypes import WIDER, can_cast, promote, resolve, to_torch
+from ..semantics.table import Refused, rule
 from .arithmetic import absolute, add, divide, maximum, minimum, multiply, positive, remainder, subtract, trunc
 from .logic import equal, greater, isfinite, isnan, less, less_equal
 from .mathematics import sin

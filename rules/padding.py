@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, zero_d_array
-from ._dtypes import to_numpy
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast, zero_d_array
+from ..semantics.dtypes import to_numpy
+from ..semantics.table import Refused, rule
 from .creation import known, linspace
 from .shape import gather
 

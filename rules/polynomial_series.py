@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._table import refuse
+from ..semantics.table import refuse
 
 _EVERY = "add companion der div fit fromroots grid2d grid3d int line mul mulx pow roots sub trim val2d val3d vander vander2d vander3d"
 _MODULES = {

@@ -10,9 +10,9 @@ import functools
 
 import torch
 
-from ._arrays import as_tensor, cast, demand, is_weak
-from ._dtypes import inexact, promote, real_of
-from ._table import Refused, refuse, rule
+from ..semantics.arrays import as_tensor, cast, demand, is_weak
+from ..semantics.dtypes import inexact, promote, real_of
+from ..semantics.table import Refused, refuse, rule
 from .arithmetic import add, divide, multiply, subtract
 from .linalg import eigvals, inv, is_traced, lstsq
 from .products import outer

@@ -14,9 +14,9 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ._arrays import as_tensor, cast, widen
-from ._dtypes import can_cast, promote, resolve, to_numpy, to_torch
-from ._table import Refused, refuse, rule
+from ..semantics.arrays import as_tensor, cast, widen
+from ..semantics.dtypes import can_cast, promote, resolve, to_numpy, to_torch
+from ..semantics.table import Refused, refuse, rule
 from .arithmetic import multiply, subtract
 
 BLAS = (torch.float32, torch.float64, torch.complex64, torch.complex128)
@@ -331,7 +331,7 @@ def linalg_trace(x, /, *, offset=0, dtype=None):
 @rule("numpy.linalg.diagonal", kind="shape", view=True, examples=("np.linalg.diagonal(q)", "np.linalg.diagonal(m, offset=1)"))
 def linalg_diagonal(x, /, *, offset=0):
     """The diagonal of the last two axes, a read-only view."""
-    from ._arrays import read_only
+    from ..semantics.arrays import read_only
 
     if as_tensor(x).ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._table import refuse
+from ..semantics.table import refuse
 
 _NAMES = (
     "beta binomial bytes chisquare choice default_rng dirichlet exponential f gamma geometric get_bit_generator "

@@ -16,10 +16,10 @@ import operator
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, widen
-from ._dtypes import WIDER, inexact, promote, real_of, to_torch
-from ._table import rule
-from ._ufunc import in_dtype
+from ..semantics.arrays import as_tensor, cast, widen
+from ..semantics.dtypes import WIDER, inexact, promote, real_of, to_torch
+from ..semantics.table import rule
+from ..semantics.ufunc import in_dtype
 from .arithmetic import maximum, minimum, multiply, subtract
 
 UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)

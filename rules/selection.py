@@ -8,9 +8,9 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, demand, dtype_of, is_weak, result_type, stands_for, zero_d_array
-from ._dtypes import WIDER, can_cast, promote, to_numpy
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast, demand, dtype_of, is_weak, result_type, stands_for, zero_d_array
+from ..semantics.dtypes import WIDER, can_cast, promote, to_numpy
+from ..semantics.table import Refused, rule
 from .indexing import FlatView, assigned, filled, getitem, incoming_value, on_bits, picked
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from ._arrays import as_tensor, zero_d_array
-from ._table import rule
+from ..semantics.arrays import as_tensor, zero_d_array
+from ..semantics.table import rule
 from .sorting import argsort, common, unique
 
 _SEARCHED = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.float16, torch.float32, torch.float64)

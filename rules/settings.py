@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy
 
-from ._dtypes import to_numpy
-from ._table import Refused, refuse, rule
+from ..semantics.dtypes import to_numpy
+from ..semantics.table import Refused, refuse, rule
 
 _SILENT = ("ignore", "warn", "print", "log", None)
 

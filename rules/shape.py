@@ -1,7 +1,7 @@
 """The shape of arrays: reshaping, moving and adding axes, flipping, rolling, repeating, and the attributes that tell of it.
 
 What NumPy returns as a view is a torch view here too. Flips are views in NumPy but copies in torch: they go through
-`_arrays.mirror`, which keeps the two equal. Shapes and axes are Python ints that are known when a call is traced.
+`semantics.arrays.mirror`, which keeps the two equal. Shapes and axes are Python ints that are known when a call is traced.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ._arrays import as_tensor, is_scalar, mirror, read_only, zero_d_array
-from ._dtypes import to_numpy
-from ._table import Refused, refuse, rule
+from ..semantics.arrays import as_tensor, is_scalar, mirror, read_only, zero_d_array
+from ..semantics.dtypes import to_numpy
+from ..semantics.table import Refused, refuse, rule
 
 
 def sizes(shape):

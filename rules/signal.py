@@ -9,9 +9,9 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ._arrays import as_tensor, cast, demand, is_weak, read_only, widen
-from ._dtypes import inexact, promote, to_numpy
-from ._table import Refused, refuse, rule
+from ..semantics.arrays import as_tensor, cast, demand, is_weak, read_only, widen
+from ..semantics.dtypes import inexact, promote, to_numpy
+from ..semantics.table import Refused, refuse, rule
 from .arithmetic import add, divide, multiply, remainder, subtract
 from .numeric import between, diff
 from .products import exactly, is_plain

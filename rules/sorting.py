@@ -13,9 +13,9 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, demand, dtype_of, widen
-from ._dtypes import promote
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast, demand, dtype_of, widen
+from ..semantics.dtypes import promote
+from ..semantics.table import Refused, rule
 from .selection import along, axis_of
 
 

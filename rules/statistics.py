@@ -13,9 +13,9 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ._arrays import as_tensor, cast, demand, zero_d_array
-from ._dtypes import inexact, promote, to_torch
-from ._table import Refused, rule
+from ..semantics.arrays import as_tensor, cast, demand, zero_d_array
+from ..semantics.dtypes import inexact, promote, to_torch
+from ..semantics.table import Refused, rule
 from .arithmetic import multiply, subtract
 from .reductions import mean, merged, restored, sum
 from .shape import bits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import torch
 
-from ._table import Refused, refuse, rule
+from ..semantics.table import Refused, refuse, rule
 
 
 def _number(x):

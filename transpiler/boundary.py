@@ -19,8 +19,8 @@ import torch
 from .errors import numpys
 from .passage import Passage, collect, keep, release
 from .pipeline.spec import TensorSpec, parse
-from .rules._arrays import mirrored_views
-from .rules._dtypes import to_torch
+from .semantics.arrays import mirrored_views
+from .semantics.dtypes import to_torch
 
 F = TypeVar("F", bound=Callable[..., Any])
 _inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", default=False)

@@ -15,9 +15,9 @@ import numpy
 import torch
 
 from . import rules
-from .rules._arrays import as_tensor, is_weak
-from .rules._dtypes import to_torch
-from .rules._table import REFUSALS, Refusal, Refused, original, version
+from .semantics.arrays import as_tensor, is_weak
+from .semantics.dtypes import to_torch
+from .semantics.table import REFUSALS, Refusal, Refused, original, version
 
 
 def scalar(dtype: str, value: Any = 0) -> torch.Tensor:

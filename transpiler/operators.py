@@ -24,10 +24,10 @@ import torch
 
 from . import rules
 from .callables import check_refusal, holds_array, is_users, numpy_rule, scalar, understands_tensors
-from .rules._arrays import as_tensor, is_scalar, on_memory, store, zero_d_array
-from .rules._dtypes import to_numpy
-from .rules._table import REFUSALS, Refused
-from .rules._ufunc import Ufunc
+from .semantics.arrays import as_tensor, is_scalar, on_memory, store, zero_d_array
+from .semantics.dtypes import to_numpy
+from .semantics.table import REFUSALS, Refused
+from .semantics.ufunc import Ufunc
 from .source.facts import OPERATORS as _BY_NODE
 
 

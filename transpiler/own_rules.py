@@ -13,7 +13,8 @@ import os
 import sys
 from types import ModuleType
 
-from .rules import _table, load
+from .rules import load
+from .semantics import table as rule_table
 from .source.table import Table, load_table, module_file
 
 _used: dict[str, str] = {}
@@ -31,11 +32,11 @@ def use_rules(*modules: str | ModuleType, root: str | None = None) -> None:
         if name in _used:
             continue
         load()  # np2fx's own first, so that a name that is said twice is the project's fault
-        known = {*_table.RULES, *_table.REFUSALS}
+        known = {*rule_table.RULES, *rule_table.REFUSALS}
         try:
             found = importlib.import_module(name) if root is None else _imported_from(name, root)
         except BaseException:
-            _table.remove({*_table.RULES, *_table.REFUSALS} - known)
+            rule_table.remove({*rule_table.RULES, *rule_table.REFUSALS} - known)
             raise
         _used[name] = os.path.abspath(found.__file__ or "")
 

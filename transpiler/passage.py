@@ -14,8 +14,8 @@ from typing import Any
 import numpy
 import torch
 
-from .rules._arrays import as_tensor, can_share, is_scalar, zero_d_array
-from .rules._table import Refused
+from .semantics.arrays import as_tensor, can_share, is_scalar, zero_d_array
+from .semantics.table import Refused
 
 _Kept = dict[tuple[int, str], tuple[Any, Any]]
 _keeping: contextvars.ContextVar[_Kept | None] = contextvars.ContextVar("np2fx_keeping", default=None)

@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from np2fx import own_rules
-from np2fx.rules import _table, load
+from np2fx.rules import load
+from np2fx.semantics import table
 
 
 @pytest.fixture
 def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """`np2fx.use_rules`, undone at the end of the test."""
     load()
-    known, loaded, path = {*_table.RULES, *_table.REFUSALS}, set(sys.modules), list(sys.path)
+    known, loaded, path = {*table.RULES, *table.REFUSALS}, set(sys.modules), list(sys.path)
     monkeypatch.setattr(own_rules, "_used", {})
     yield own_rules.use_rules
-    _table.remove({*_table.RULES, *_table.REFUSALS} - known)
+    table.remove({*table.RULES, *table.REFUSALS} - known)
     for name in set(sys.modules) - loaded:
         if name.split(".")[0] in ("mylib", "otherlib") or name.startswith("np2fx.contrib."):
             del sys.modules[name]

@@ -15,7 +15,7 @@ import pytest
 import torch
 from np2fx import own_rules
 from np2fx.cli import main
-from np2fx.rules import _table
+from np2fx.semantics import table
 from np2fx.source.config import parse_config
 
 PROJECT = Path(__file__).parents[2] / "fixtures" / "own_rules"
@@ -121,9 +121,9 @@ def test_a_function_traced_before_its_rule_came_and_after(use, gates):
 
 def test_asking_twice_is_asking_once(use):
     use("np2fx.contrib.scipy_rules")
-    version = _table.version()
+    version = table.version()
     use("np2fx.contrib.scipy_rules", "np2fx.contrib.scipy_rules")
-    assert _table.version() == version and own_rules.used() == ("np2fx.contrib.scipy_rules",)
+    assert table.version() == version and own_rules.used() == ("np2fx.contrib.scipy_rules",)
 
 
 def test_a_module_that_is_not_there(use):
@@ -147,13 +147,13 @@ def test_a_module_that_fails_leaves_nothing_behind(use, tmp_path, monkeypatch, t
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(error):
         use("otherlib.bad")
-    assert "otherlib.f" not in _table.RULES and "numpy.std" in _table.RULES
+    assert "otherlib.f" not in table.RULES and "numpy.std" in table.RULES
     (tmp_path / "otherlib" / "bad.py").write_text("from np2fx.rules import rule\n\n" + RIGHT)
     sys.modules.pop("otherlib.bad", None)
     importlib.invalidate_caches()
     shutil.rmtree(tmp_path / "otherlib" / "__pycache__", ignore_errors=True)
     use("otherlib.bad")
-    assert "otherlib.f" in _table.RULES
+    assert "otherlib.f" in table.RULES
 
 
 def test_a_projects_node_in_all_ways(use, project):

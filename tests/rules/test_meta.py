@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
-from np2fx.rules._table import Refused, Rule
+from np2fx.semantics.table import Refused, Rule
 from np2fx.testing.spelling import run_numpy, run_rules
 from np2fx.testing.strategies import inputs, names_in
 

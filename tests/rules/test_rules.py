@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from np2fx.rules import load
-from np2fx.rules._table import Rule
+from np2fx.semantics.table import Rule
 from np2fx.testing.checking import check_example, outcome, tensors_of
 
 RULES: list[Rule] = list({id(entry): entry for entry in load()[0].values() if entry.name.startswith("numpy.")}.values())

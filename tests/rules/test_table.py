@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from np2fx.rules import load
-from np2fx.rules._table import Rule
-from np2fx.rules._ufunc import Ufunc
+from np2fx.semantics.table import Rule
+from np2fx.semantics.ufunc import Ufunc
 
 RULES, REFUSALS = load()
 ENTRIES: list[Rule] = list({id(entry): entry for entry in RULES.values()}.values())

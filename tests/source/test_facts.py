@@ -73,7 +73,7 @@ def of_input(value):
         import torch
 
         try:
-            from np2fx.rules._arrays import zero_d_array
+            from np2fx.semantics.arrays import zero_d_array
 
             return runtime_facts.of_argument(zero_d_array(torch.from_numpy(value.copy())))
         except TypeError:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy
 import torch
 
-from ..rules._arrays import is_scalar
-from ..rules._dtypes import to_numpy
+from ..semantics.arrays import is_scalar
+from ..semantics.dtypes import to_numpy
 from ..source.facts import NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, name, number
 
 _BUILTINS = {id(v): k for k, v in vars(builtins).items()}

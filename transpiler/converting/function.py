@@ -19,8 +19,8 @@ from .. import operators as ops
 from .. import own_rules
 from ..errors import numpys
 from ..passage import Passage, collect, keep, release
-from ..rules._arrays import mirrored_views
-from ..rules._table import Refused
+from ..semantics.arrays import mirrored_views
+from ..semantics.table import Refused
 from ..source.facts import TORCH, UNKNOWN, Fact
 from ..source.findings import ConversionError, Finding, make_finding
 from ..source.results import torch_parameters

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 import torch
 
-from ..rules._arrays import as_tensor
+from ..semantics.arrays import as_tensor
 
 
 class Lifted(dict):  # type: ignore[type-arg]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from ..rules._ufunc import Ufunc
+from ..semantics.ufunc import Ufunc
 from ..source.table import Table
 from .sections import anchor, shown
 

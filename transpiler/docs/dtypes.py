@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..rules._arrays import mirrored_views, zero_d_array
-from ..rules._table import Refused
+from ..semantics.arrays import mirrored_views, zero_d_array
+from ..semantics.table import Refused
 from ..source.table import RuleSource
 from ..testing.spelling import run_numpy, run_rules
 

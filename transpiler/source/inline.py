@@ -398,7 +398,7 @@ class _Follower:
         raise _Undecided
 
     def stands_for(self, number: ast.expr, dtype: ast.expr) -> bool:
-        """`rules._arrays.stands_for`: a Python number that torch turns into the dtype as NumPy does."""
+        """`semantics.arrays.stands_for`: a Python number that torch turns into the dtype as NumPy does."""
         fact = self.value(number).fact
         if isinstance(dtype, ast.Attribute) and isinstance(dtype.value, ast.Name) and dtype.value.id in self.env:
             target = self.env[dtype.value.id].fact.dtype

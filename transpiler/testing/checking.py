@@ -13,9 +13,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ..rules import _arrays, load
-from ..rules._table import Refused, Rule, original
-from ..rules._ufunc import Ufunc
+from ..rules import load
+from ..semantics import arrays as tensor_arrays
+from ..semantics.table import Refused, Rule, original
+from ..semantics.ufunc import Ufunc
 from .comparing import aliased_differently, different
 from .spelling import run_numpy, run_rules
 from .strategies import inputs, names_in
@@ -108,7 +109,7 @@ def outcome(run: Any, example: str, arrays: Mapping[str, Any]) -> tuple[Any, Exc
 def tensors_of(arrays: Mapping[str, Any], device: str = "cpu") -> dict[str, Any]:
     """Tensors of the same values; 0-d ones count as 0-d arrays, as they do in NumPy. What is no array stays what it is."""
     return {
-        name: _arrays.zero_d_array(torch.from_numpy(x.copy()).to(device)) if isinstance(x, np.ndarray) else x for name, x in arrays.items()
+        name: tensor_arrays.zero_d_array(torch.from_numpy(x.copy()).to(device)) if isinstance(x, np.ndarray) else x for name, x in arrays.items()
     }
 
 
@@ -149,7 +150,7 @@ def compare(entry: Rule, example: str, arrays: Mapping[str, Any]) -> tuple[str |
     want, error, texts = outcome(run_numpy, example, arrays)
     if any("invalid value encountered in cast" in text for text in texts):
         return None, None  # C leaves open what that gives
-    with _arrays.mirrored_views():
+    with tensor_arrays.mirrored_views():
         got, failure, _ = outcome(run_rules, example, tensors)
         if isinstance(failure, Refused):
             return None, failure

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..rules import _arrays
+from ..semantics import arrays as tensor_arrays
 
 RTOL = {"float16": 4e-3, "float32": 2e-5, "complex64": 5e-5, "float64": 1e-9, "complex128": 1e-9}
 
@@ -87,9 +87,9 @@ def _linked(x: torch.Tensor, y: torch.Tensor) -> bool:
     """True where the two share memory, or are kept equal by mirrors."""
     if x.numel() == 0 or y.numel() == 0:
         return False
-    memory = {_arrays._memory(x)}
-    for _ in _arrays._mirrors[-1]:
-        for base, copy, *_ in _arrays._mirrors[-1]:
-            if {_arrays._memory(base), _arrays._memory(copy)} & memory:
-                memory |= {_arrays._memory(base), _arrays._memory(copy)}
-    return _arrays._memory(y) in memory
+    memory = {tensor_arrays._memory(x)}
+    for _ in tensor_arrays._mirrors[-1]:
+        for base, copy, *_ in tensor_arrays._mirrors[-1]:
+            if {tensor_arrays._memory(base), tensor_arrays._memory(copy)} & memory:
+                memory |= {tensor_arrays._memory(base), tensor_arrays._memory(copy)}
+    return tensor_arrays._memory(y) in memory

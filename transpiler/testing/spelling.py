@@ -16,7 +16,7 @@ import torch
 
 from .. import numpy as torch_np
 from ..rules import load_once, lookup
-from ..rules._table import original
+from ..semantics.table import original
 
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide", ast.Mod: "remainder",

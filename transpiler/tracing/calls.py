@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from ..rules._table import Rule
+from ..semantics.table import Rule
 from .special import leaves
 from .storage import owner_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import torch
 
-from ..rules._arrays import as_tensor
+from ..semantics.arrays import as_tensor
 from .compare import difference
 from .errors import error
 from .module import Face, TracedModule, copied

@@ -13,9 +13,9 @@ from typing import Any
 import numpy
 import torch
 
-from ..rules._arrays import as_tensor
-from ..rules._dtypes import to_torch
-from ..rules._table import Refused
+from ..semantics.arrays import as_tensor
+from ..semantics.dtypes import to_torch
+from ..semantics.table import Refused
 from . import state
 from .branches import Forks, explore
 from .checking import check_values
@@ -114,7 +114,7 @@ def _face(fn: Callable[..., Any], signature: inspect.Signature, structure: Any, 
 
 
 def _numpy_dtype(x: Any) -> Any:
-    from ..rules._dtypes import to_numpy
+    from ..semantics.dtypes import to_numpy
 
     return to_numpy(x.dtype) if isinstance(x, torch.Tensor) else x.dtype.newbyteorder("=")
 

@@ -9,7 +9,7 @@ import numpy
 import torch
 from torch import fx
 
-from ..rules._arrays import as_tensor
+from ..semantics.arrays import as_tensor
 from .array import TracedNpArray
 from .calls import Call, shares
 from .compare import values_of

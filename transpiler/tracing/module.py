@@ -12,8 +12,8 @@ import numpy
 import torch
 from torch import fx
 
-from ..rules._arrays import as_tensor
-from ..rules._dtypes import to_numpy
+from ..semantics.arrays import as_tensor
+from ..semantics.dtypes import to_numpy
 from .compare import compare_graphs
 from .errors import TraceError
 from .errors import error as trace_error

@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 import torch
 
-from ..rules._table import version
+from ..semantics.table import version
 from . import state
 from .special import elements, holds_traced, is_traced
 from .table import VECTORIZE, functions, resolve, spaces

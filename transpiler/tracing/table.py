@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from ..rules import load, load_once
-from ..rules._table import Refusal, Rule, original, version
+from ..semantics.table import Refusal, Rule, original, version
 
 SPACES = ("numpy", "numpy.linalg", "numpy.fft")
 """The namespaces whose functions are known by name."""

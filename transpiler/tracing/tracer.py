@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 import numpy
 import torch
 
-from ..rules._arrays import as_tensor, cast
-from ..rules._dtypes import resolve, to_numpy, to_torch
-from ..rules._table import Refused, Rule
-from ..rules._ufunc import Ufunc, in_dtype
+from ..semantics.arrays import as_tensor, cast
+from ..semantics.dtypes import resolve, to_numpy, to_torch
+from ..semantics.table import Refused, Rule
+from ..semantics.ufunc import Ufunc, in_dtype
 from .arguments import Arguments
 from .array import TracedNpArray
 from .calls import Call, bound, setitem, take_out

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast
+from .arrays import as_tensor, cast
 
 INVALID = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 

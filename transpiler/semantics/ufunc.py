@@ -17,9 +17,9 @@ from typing import Any
 import numpy
 import torch
 
-from ._arrays import as_tensor, cast, dtype_of, is_weak, on_memory, store, widen
-from ._dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
-from ._table import Refused, Rule, original, register
+from .arrays import as_tensor, cast, dtype_of, is_weak, on_memory, store, widen
+from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
+from .table import Refused, Rule, original, register
 
 
 class Ufunc:
@@ -117,7 +117,7 @@ class Ufunc:
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
                initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
         """`numpy.ufunc.reduce`: fold the ufunc along `axis` (an int, a tuple, or None for all axes)."""
-        from . import lookup
+        from ..rules import lookup
 
         named = _REDUCTIONS.get(self.__name__)
         if named is not None:
@@ -144,7 +144,7 @@ class Ufunc:
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.accumulate`: all partial results of folding the ufunc along `axis`."""
-        from . import lookup
+        from ..rules import lookup
 
         named = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
         a = as_tensor(array)
@@ -189,7 +189,7 @@ class Ufunc:
 
     def at_value(self, a: torch.Tensor, indices: Any, b: Any = None) -> torch.Tensor:
         """The pure part of `at`: the new value of `a`."""
-        from .indexing import assigned, flat_positions
+        from ..rules.indexing import assigned, flat_positions
 
         positions = flat_positions(a, indices)
         flat, where = a.reshape(-1), positions.reshape(-1)

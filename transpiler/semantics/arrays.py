@@ -15,8 +15,8 @@ from typing import Any
 import numpy
 import torch
 
-from ._dtypes import WIDER, can_cast, promote, to_numpy, to_torch
-from ._table import Refused
+from .dtypes import WIDER, can_cast, promote, to_numpy, to_torch
+from .table import Refused
 
 Number = (bool, int, float, complex)
 

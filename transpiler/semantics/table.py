@@ -165,7 +165,7 @@ def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any
             out, args = args[position], (*args[:position], None, *args[position + 1 :])
         if out is None:
             return body(*args, **kwargs)
-        from ._arrays import store
+        from .arrays import store
 
         casting = "unsafe" if body.__name__ in _CAST_ANYHOW else "same_kind"
         if not is_reduction:
@@ -189,8 +189,8 @@ def _in_dtype_of(out: Any, parameters: list[str], args: tuple[Any, ...], kwargs:
     inexact = getattr(array, "is_floating_point", lambda: False)() or getattr(array, "is_complex", lambda: False)()
     if (is_mean and not inexact) or not hasattr(out, "dtype") or len(args) > parameters.index("dtype"):
         return kwargs
-    from ._arrays import dtype_of
-    from ._dtypes import promote
+    from .arrays import dtype_of
+    from .dtypes import promote
 
     return {**kwargs, "dtype": promote(out.dtype, dtype_of(array))}
 
@@ -206,7 +206,7 @@ def _with_writing(body: Callable[..., Any], parameter: str) -> Callable[..., Any
 
     @functools.wraps(body)
     def call(*args: Any, **kwargs: Any) -> None:
-        from ._arrays import on_memory, store
+        from .arrays import on_memory, store
 
         bound = signature.bind(*args, **kwargs)
         target = bound.arguments[parameter] = on_memory(bound.arguments[parameter])

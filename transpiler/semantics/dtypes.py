@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy
 import torch
 
-from ._table import Refused
+from .table import Refused
 
 _BY_NAME = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
             "float16", "float32", "float64", "complex64", "complex128")  # fmt: skip
