@@ -44,19 +44,20 @@ def _arguments(table: Table) -> str:
         "What stands under a helper's name is refused by the rules of that file that use it.",
     ]
     owners = {(r.file, r.body_name): r for r in table.rules.values()}
-    for file in [*own_files(), *_shared_files()]:
+    shared = _shared_files()
+    for file in [*own_files(), *shared]:
         found = list(dict.fromkeys(_raised(file, owners)))
         if found:
-            topic = os.path.splitext(os.path.basename(file))[0].strip("_")
+            topic = os.path.splitext(os.path.basename(file))[0]
             rows = ["| where | what is refused | way out | finding |", "| --- | --- | --- | --- |"]
             rows += [f"| {where} | {shown(said)} | {shown(hint)} | [{name}](findings/{name}.md) |" for where, said, hint, name in found]
-            parts.append(f"### {'Shared: ' if os.path.basename(file)[0] == '_' else ''}{topic}\n\n" + "\n".join(rows))
+            parts.append(f"### {'Shared: ' if file in shared else ''}{topic}\n\n" + "\n".join(rows))
     return "\n\n".join(parts)
 
 
 def _shared_files() -> list[str]:
-    folder = os.path.dirname(own_files()[0])
-    return sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.startswith("_") and n.endswith(".py"))
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "semantics")
+    return sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".py"))
 
 
 def _raised(file: str, owners: dict[tuple[str, str], RuleSource]) -> Iterator[tuple[str, str, str, str]]:

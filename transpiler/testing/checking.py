@@ -108,9 +108,8 @@ def outcome(run: Any, example: str, arrays: Mapping[str, Any]) -> tuple[Any, Exc
 
 def tensors_of(arrays: Mapping[str, Any], device: str = "cpu") -> dict[str, Any]:
     """Tensors of the same values; 0-d ones count as 0-d arrays, as they do in NumPy. What is no array stays what it is."""
-    return {
-        name: tensor_arrays.zero_d_array(torch.from_numpy(x.copy()).to(device)) if isinstance(x, np.ndarray) else x for name, x in arrays.items()
-    }
+    zero_d = tensor_arrays.zero_d_array
+    return {name: zero_d(torch.from_numpy(x.copy()).to(device)) if isinstance(x, np.ndarray) else x for name, x in arrays.items()}
 
 
 def drawn(example: str, given_inputs: Mapping[str, Any], extremes: bool) -> st.SearchStrategy[dict[str, Any]]:
