@@ -9,18 +9,15 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, cast, dtype_of, is_weak, stands_for
-from ..semantics.dtypes import WIDER, can_cast, promote, resolve, to_torch
+from ..semantics.arrays import as_tensor, beside, cast, dtype_of, is_weak, stands_for, truth
+from ..semantics.dtypes import WIDER, can_cast, inexact, promote, resolve, to_torch
 from ..semantics.table import Refused, rule
 from .arithmetic import absolute, add, divide, maximum, minimum, multiply, positive, remainder, subtract, trunc
+from .joining import concatenate
 from .logic import equal, greater, isfinite, isnan, less, less_equal
 from .mathematics import sin
 
 _CLIP: numpy.ufunc = vars(numpy)["_core"].umath.clip  # the ufunc behind numpy.clip, asked for its loops only
-
-
-# Clipping
-
 
 @rule("numpy.clip", kind="elementwise",
       examples=("np.clip(x, -1, 1)", "np.clip(x, None, 2.0)", "np.clip(x, min=0)", "np.clip(x, y, 3)", "np.clip(f, -0.5, g)"))  # fmt: skip
@@ -37,12 +34,10 @@ def clip(a, a_min=numpy._NoValue, a_max=numpy._NoValue, out=None, *, min=numpy._
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
     return _clipped(as_tensor(a), a_min, a_max, dtype, where)
 
-
 @rule("numpy.ndarray.clip", kind="elementwise", examples=("x.clip(-1, 1)", "x.clip(max=2)", "x.clip(min=0.5)"))
 def clip_method(a, min=None, max=None, out=None, *, dtype=None, where=True):
     """Limit values to an interval (see `numpy.clip`)."""
     return _clipped(as_tensor(a), min, max, dtype, where)
-
 
 def _clipped(a, low, high, dtype, where):
     if dtype is None and where is True and _is_bound(a, low) and _is_bound(a, high) and not low is high is None:
@@ -62,14 +57,9 @@ def _clipped(a, low, high, dtype, where):
     loop = resolve(_CLIP, (a.dtype, dtype_of(low), dtype_of(high)), None if dtype is None else to_torch(dtype))[-1]
     return minimum.compute(maximum.compute(a, low, dtype=loop), high, dtype=loop)
 
-
 def _is_bound(a, bound):
     """True for what torch.clamp takes for the same bound: None, or a number of `a`'s dtype."""
     return bound is None or stands_for(bound, a.dtype)
-
-
-# Rounding
-
 
 @rule("numpy.round", "numpy.around", "numpy.ndarray.round", kind="elementwise",
       examples=("np.round(x)", "np.round(f, 2)", "np.round(x, decimals=-1)", "np.around(z, 1)", "x.round(1)"))  # fmt: skip
@@ -82,34 +72,25 @@ def round(a, decimals=0, out=None):
         return torch.round(a)
     if a.is_complex():
         return torch.complex(round(a.real, decimals), round(a.imag, decimals))
+    if a.dtype == torch.bool and decimals:
+        raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
     if a.dtype == torch.bool:
-        if decimals:
-            raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
         return a.to(torch.float16)
-    if not a.is_floating_point():
-        return torch.clone(a) if decimals >= 0 else _rounded_integers(a, 10.0**-decimals)
-    if decimals > 0:
-        return divide.compute(torch.round(multiply.compute(a, 10.0**decimals)), 10.0**decimals)
-    return multiply.compute(torch.round(divide.compute(a, 10.0**-decimals)), 10.0**-decimals)
-
-
-def _rounded_integers(a, unit):
-    rounded = torch.mul(torch.round(torch.div(a.to(torch.float64), unit)), unit)
-    return cast(rounded if a.dtype == torch.uint64 else rounded.to(torch.int64), a.dtype)  # what does not fit wraps
-
+    if decimals == 0 or (decimals > 0 and not a.is_floating_point()):
+        return torch.clone(a)
+    there, back = (multiply, divide) if decimals > 0 else (divide, multiply)
+    rounded = back.compute(torch.round(there.compute(a, 10.0 ** abs(decimals))), 10.0 ** abs(decimals))
+    if a.is_floating_point() or a.dtype == torch.uint64:
+        return cast(rounded, a.dtype)
+    return cast(rounded.to(torch.int64), a.dtype)  # what does not fit wraps
 
 @rule("numpy.fix", kind="elementwise", examples=("np.fix(f)", "np.fix(x)"))
 def fix(x, out=None):
     """Towards zero."""
     return trunc.compute(x)
 
-
-# Closeness and special values
-
-
 @rule("numpy.isclose", kind="elementwise",
-      examples=("np.isclose(x, y)", "np.isclose(f, g, equal_nan=True)", "np.isclose(x, 1.0, rtol=0.1)",
-                "np.isclose(f, f, atol=0)"))  # fmt: skip
+      examples=("np.isclose(x, y)", "np.isclose(f, g, equal_nan=True)", "np.isclose(x, 1.0, rtol=0.1, atol=0)"))  # fmt: skip
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """`|a - b| <= atol + rtol * |b|` for finite `b`, or equal; NaN are equal only if asked."""
     x, y, atol, rtol = (v if is_weak(v) else as_tensor(v) for v in (a, b, atol, rtol))
@@ -120,53 +101,46 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     result = torch.logical_or(near, equal.compute(x, y))
     return torch.logical_or(result, torch.logical_and(isnan.compute(x), isnan.compute(y))) if equal_nan else result
 
-
 @rule("numpy.allclose", kind="reduction", examples=("np.allclose(x, y)", "np.allclose(f, f, equal_nan=True)"))
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all are close (see `isclose`), as a 0-d bool tensor."""
-    return torch.all(isclose(a, b, rtol, atol, equal_nan))
-
+    """Whether all are close (see `isclose`): Python's bool."""
+    return truth(torch.all(isclose(a, b, rtol, atol, equal_nan)))
 
 @rule("numpy.array_equal", kind="reduction",
       examples=("np.array_equal(x, y)", "np.array_equal(f, f, equal_nan=True)", "np.array_equal(x, v)"))  # fmt: skip
 def array_equal(a1, a2, equal_nan=False):
-    """Whether shapes and elements are the same: a 0-d bool tensor, or Python's False where the shapes decide."""
+    """Whether shapes and elements are the same: Python's bool."""
     a1, a2 = as_tensor(a1), as_tensor(a2)
     if a1.shape != a2.shape:
         return False
     same = equal.compute(a1, a2)
-    return torch.all(torch.logical_or(same, torch.logical_and(isnan.compute(a1), isnan.compute(a2))) if equal_nan else same)
-
+    return truth(torch.all(torch.logical_or(same, torch.logical_and(isnan.compute(a1), isnan.compute(a2))) if equal_nan else same))
 
 @rule("numpy.array_equiv", kind="reduction", examples=("np.array_equiv(x, y)", "np.array_equiv(m, 1)"))
 def array_equiv(a1, a2):
-    """Whether elements are the same after broadcasting: a 0-d bool tensor, or Python's False where the shapes decide."""
+    """Whether elements are the same after broadcasting: Python's bool."""
     a1, a2 = as_tensor(a1), as_tensor(a2)
     try:
         torch.broadcast_shapes(a1.shape, a2.shape)
     except RuntimeError:
         return False
-    return torch.all(equal.compute(a1, a2))
+    return truth(torch.all(equal.compute(a1, a2)))
 
-
-def _not_complex(x, name):
+def _real(x):
     x = as_tensor(x)
     if x.is_complex():
-        raise TypeError(f"{name} is not supported for complex values")
+        raise TypeError("This operation is not supported for complex128 values because it would be ambiguous.")
     return x
-
 
 @rule("numpy.isposinf", kind="elementwise", examples=("np.isposinf(f)", "np.isposinf(x)"))
 def isposinf(x, out=None):
-    """True for +inf. Raises TypeError for complex numbers."""
-    return torch.isposinf(_not_complex(x, "isposinf"))
-
+    """Raises TypeError for complex numbers."""
+    return torch.isposinf(_real(x))
 
 @rule("numpy.isneginf", kind="elementwise", examples=("np.isneginf(f)", "np.isneginf(x)"))
 def isneginf(x, out=None):
-    """True for -inf. Raises TypeError for complex numbers."""
-    return torch.isneginf(_not_complex(x, "isneginf"))
-
+    """Raises TypeError for complex numbers."""
+    return torch.isneginf(_real(x))
 
 @rule("numpy.sinc", kind="elementwise", examples=("np.sinc(x)", "np.sinc(f)"))
 def sinc(x):
@@ -174,28 +148,21 @@ def sinc(x):
     x = as_tensor(x)
     if x.dtype in (torch.float32, torch.float64):
         return torch.sinc(x)
-    x = multiply.compute(math.pi, x)
-    tiny = torch.finfo(x.dtype).eps if x.is_floating_point() else 1e-20
-    y = torch.where(torch.eq(x, 0), tiny, x)
+    y = multiply.compute(math.pi, x)
+    y = torch.where(torch.eq(y, 0), torch.finfo(y.dtype).eps if y.is_floating_point() else 1e-20, y)
     return divide.compute(sin.compute(y), y)
-
 
 @rule("numpy.i0", kind="elementwise", examples=("np.i0(f)", "np.i0(x)"))
 def i0(x):
     """Modified Bessel function of the first kind, order 0. Raises TypeError for complex numbers."""
-    x = _not_complex(x, "i0")
-    x = x if x.is_floating_point() else x.to(torch.float64)
-    return torch.special.i0(x.to(torch.float32)).to(x.dtype) if x.dtype == torch.float16 else torch.special.i0(x)
-
-
-# Differences and sums of slices
-
+    x = _real(x)
+    dtype = inexact(x.dtype)
+    return cast(torch.special.i0(cast(x, torch.float32 if dtype == torch.float16 else dtype)), dtype)
 
 def between(a, axis, start, stop):
     """`a[..., start:stop, ...]` along `axis`, with NumPy's clipping of the bounds."""
     first, last, _ = slice(start, stop).indices(a.shape[axis])
     return torch.narrow(a, axis, first, max(last - first, 0))
-
 
 @rule("numpy.diff", kind="shape",
       examples=("np.diff(x)", "np.diff(x, n=2, axis=0)", "np.diff(v, prepend=0)", "np.diff(v, append=[1, 2])"))  # fmt: skip
@@ -209,67 +176,39 @@ def diff(a, n=1, axis=-1, prepend=numpy._NoValue, append=numpy._NoValue):
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     axis = normalize_axis_index(axis, a.ndim)
-    parts = [_edge(prepend, a, axis), a, _edge(append, a, axis)]
-    a = _joined([p for p in parts if p is not None], axis)
+    parts = [_edge(x, a, axis) for x in (prepend, a, append) if x is not numpy._NoValue]
+    a = a if len(parts) == 1 else concatenate(parts, axis)
     if a.dtype not in WIDER and not a.is_complex():
         return torch.diff(a, n=n, dim=axis)
     for _ in range(n):
         a = subtract.compute(between(a, axis, 1, None), between(a, axis, None, -1))
     return a
 
-
-def _beside(x, a):
-    """`x` as a tensor on the device of `a`."""
-    x = as_tensor(x)
-    return x if x.device == a.device else x.to(a.device)
-
-
 def _edge(x, a, axis):
-    """`prepend` or `append`: a number stands for one layer."""
-    if x is numpy._NoValue:
-        return None
-    x = _beside(x, a)
+    """What `diff` puts before or after: a number stands for one layer."""
+    x = beside(a, as_tensor(x))
     return torch.broadcast_to(x, [1 if d == axis else size for d, size in enumerate(a.shape)]) if x.ndim == 0 else x
-
-
-def _joined(parts, axis):
-    if len(parts) == 1:
-        return parts[0]
-    common = promote(*(p.dtype for p in parts))
-    if any(p.ndim != parts[0].ndim for p in parts):
-        raise ValueError("all the input array dimensions must match in number")
-    shapes = {tuple(s for d, s in enumerate(p.shape) if d != axis) for p in parts}
-    if len(shapes) > 1:
-        raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-    return torch.cat([cast(p, common) for p in parts], dim=axis)
-
 
 @rule("numpy.ediff1d", kind="shape", examples=("np.ediff1d(v)", "np.ediff1d(x)", "np.ediff1d(f, to_end=0, to_begin=[1, 2])"))
 def ediff1d(ary, to_end=None, to_begin=None):
     """Differences of neighbours of the raveled array, with values put before and after (cast to its dtype)."""
     ary = torch.flatten(as_tensor(ary))
-    middle = subtract.compute(between(ary, 0, 1, None), between(ary, 0, None, -1))
-    parts = [middle]
-    for x, name in ((to_begin, "to_begin"), (to_end, "to_end")):
-        if x is None:
-            continue
-        x = _beside(x, ary)
-        if not can_cast(x.dtype, ary.dtype, "same_kind"):
-            raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
-        x = cast(torch.flatten(x), ary.dtype)
-        parts = [x, *parts] if name == "to_begin" else [*parts, x]
-    return middle if len(parts) == 1 else torch.cat(parts)
-
+    parts = [subtract.compute(between(ary, 0, 1, None), between(ary, 0, None, -1))]
+    for x, place, name in ((to_begin, 0, "to_begin"), (to_end, 2, "to_end")):
+        if x is not None:
+            x = beside(ary, as_tensor(x))
+            if not can_cast(x.dtype, ary.dtype, "same_kind"):
+                raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+            parts.insert(place, cast(torch.flatten(x), ary.dtype))
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 @rule("numpy.trapezoid", kind="reduction",
       examples=("np.trapezoid(x)", "np.trapezoid(f, dx=0.5, axis=0)", "np.trapezoid(v, w)", "np.trapezoid(x, y, axis=-1)"))  # fmt: skip
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """Integral along `axis` by the trapezoidal rule, over coordinates `x` or steps `dx`."""
     y = as_tensor(y)
-    steps = dx if is_weak(dx) else as_tensor(dx)
-    if x is not None:
-        x = as_tensor(x)
-        steps = diff(x, axis=-1 if x.ndim == 1 else axis)
+    x = x if x is None else as_tensor(x)
+    steps = dx if x is None else diff(x, axis=-1 if x.ndim == 1 else axis)
     if y.ndim == 0:
         raise IndexError("list assignment index out of range")
     axis = normalize_axis_index(axis, y.ndim)
@@ -278,7 +217,6 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     pairs = add.compute(between(y, axis, 1, None), between(y, axis, None, -1))
     areas = divide.compute(multiply.compute(steps, pairs), 2.0)
     return torch.sum(areas, dim=axis, dtype=areas.dtype)
-
 
 @rule("numpy.unwrap", kind="elementwise", examples=("np.unwrap(f)", "np.unwrap(x, period=6)", "np.unwrap(f, discont=1.0, axis=0)"))
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
@@ -298,5 +236,3 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     correction = torch.where(less.compute(absolute.compute(step), discont), 0, correction).to(correction.dtype)
     corrected = add.compute(between(p, axis, 1, None), torch.cumsum(correction, dim=axis))
     return torch.cat([cast(between(p, axis, 0, 1), dtype), cast(corrected, dtype)], dim=axis)
-
-

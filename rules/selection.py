@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy
 import torch
+from numpy.lib.array_utils import normalize_axis_index as axis_of
 
-from ..semantics.arrays import as_tensor, cast, demand, dtype_of, is_weak, result_type, stands_for, zero_d_array
-from ..semantics.dtypes import WIDER, can_cast, promote, to_numpy
+from ..semantics.arrays import as_tensor, cast, demand, demand_fit, dtype_of, is_scalar, is_weak, result_type, stands_for, zero_d_array
+from ..semantics.dtypes import WIDER, can_cast, promote, to_numpy, to_torch
+from ..semantics.indexing import FlatView, assigned, filled, incoming_value, on_bits, picked, whole_truth
 from ..semantics.table import Refused, rule
-from .indexing import FlatView, assigned, filled, getitem, incoming_value, on_bits, picked
+from .indexing import getitem
 
+# Reading
 
 @rule("numpy.where", kind="selection", examples=(
     "np.where(k, x, y)", "np.where(x > 0, x, 0)", "np.where(x, x, 0.5)", "np.where(k)", "np.where(a, b, True)", "np.where(k, f, 1)",
@@ -33,10 +35,8 @@ def where(condition, x=None, y=None, /):
     mask = as_tensor(condition, torch.bool)
     return zero_d_array(torch.where(mask, _in_dtype(x, dtype, mask.device), _in_dtype(y, dtype, mask.device)))
 
-
 def _is_mask(condition: Any) -> bool:
     return isinstance(condition, torch.Tensor) and condition.dtype == torch.bool and condition.ndim > 0
-
 
 def _in_dtype(x: Any, dtype: torch.dtype, device: Any = None) -> torch.Tensor:
     """An operand in the common dtype. A Python int that does not fit wraps, as `astype` makes it."""
@@ -46,7 +46,6 @@ def _in_dtype(x: Any, dtype: torch.dtype, device: Any = None) -> torch.Tensor:
         return as_tensor(numpy.asarray(x).astype(to_numpy(dtype))).to(device)
     return as_tensor(x, dtype).to(device)
 
-
 @rule("numpy.nonzero", "numpy.ndarray.nonzero", kind="selection", examples=("np.nonzero(x)", "np.nonzero(k)"))
 def nonzero(a):
     """The positions of what is not zero (NaN is not): one int64 array for each axis."""
@@ -55,20 +54,14 @@ def nonzero(a):
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
     return torch.nonzero(truth, as_tuple=True)
 
-
 @rule("numpy.argwhere", kind="selection", examples=("np.argwhere(a)",))
 def argwhere(a):
     """The positions of what is not zero, one row each."""
     return torch.nonzero(as_tensor(a, torch.bool))
 
-
 @rule("numpy.flatnonzero", kind="selection", examples=("np.flatnonzero(a)",))
 def flatnonzero(a):
     return torch.nonzero(as_tensor(a, torch.bool).flatten(), as_tuple=True)[0]
-
-
-# take and put
-
 
 @rule("numpy.take", "numpy.ndarray.take", kind="selection", examples=(
     "np.take(x, i)", "np.take(x, i, axis=0)", "np.take(x, 0, axis=-1)", "np.take(x, [[0, 5]], mode='clip')",
@@ -76,26 +69,14 @@ def flatnonzero(a):
 ))  # fmt: skip
 def take(a, indices, axis=None, out=None, mode="raise"):
     """`a[..., indices, ...]` along `axis`; the elements of the flattened array without one. Always a copy."""
-    a = as_tensor(a)
-    index = _index(indices, "same_kind")
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = axis_of(axis, max(a.ndim, 1))
-    a = a.reshape(1) if a.ndim == 0 else a  # a scalar has one axis here
+    a, index = as_tensor(a), _index(indices, "same_kind")
+    a = a.reshape(-1) if axis is None or a.ndim == 0 else a  # a scalar has one axis here
+    axis = axis_of(0 if axis is None else axis, a.ndim)
     if mode != "raise" and a.shape[axis] == 0 and 0 not in index.shape:
-        if a.numel() == 0 and sum(n == 0 for n in a.shape) == 1:
+        if list(a.shape).count(0) == 1:
             raise IndexError("cannot do a non-empty take from an empty axes.")
         return a.new_zeros((*a.shape[:axis], *index.shape, *a.shape[axis + 1 :]))
     return picked(a, _within(index, a.shape[axis], mode), axis)
-
-
-def axis_of(axis: Any, ndim: int) -> int:
-    """The axis counted from 0. Raises AxisError where there is no such axis, TypeError for what is no integer."""
-    axis = operator.index(axis)
-    if not -ndim <= axis < ndim:
-        raise numpy.exceptions.AxisError(axis, ndim)
-    return axis % ndim
-
 
 def _index(indices: Any, casting: str) -> Any:
     """Indices as an int64 tensor (or a constant array). Lists are converted whatever they hold, arrays where `casting` allows."""
@@ -104,13 +85,14 @@ def _index(indices: Any, casting: str) -> Any:
             return numpy.asarray(indices, numpy.int64)
         except (TypeError, ValueError, RuntimeError):
             indices = as_tensor(indices)
-    if not isinstance(indices, torch.Tensor):
-        indices = numpy.asarray(indices)
-    source = dtype_of(indices) if isinstance(indices, torch.Tensor) else as_tensor(indices[()] if indices.ndim == 0 else indices).dtype
-    if not can_cast(source, torch.int64, casting):
-        raise TypeError(f"Cannot cast array data from {to_numpy(source)!r} to dtype('int64') according to the rule {casting!r}")
+    indices = indices if isinstance(indices, torch.Tensor) else numpy.asarray(indices)
+    _check_cast(to_torch(indices.dtype), torch.int64, casting)
     return cast(indices, torch.int64) if isinstance(indices, torch.Tensor) else indices.astype(numpy.int64)
 
+def _check_cast(source: torch.dtype, target: torch.dtype, casting: Any) -> None:
+    if not can_cast(source, target, casting):
+        made, wanted = to_numpy(source), to_numpy(target)
+        raise TypeError(f"Cannot cast array data from {made!r} to {wanted!r} according to the rule {casting!r}")
 
 def _within(index: Any, size: int, mode: str) -> Any:
     """The indices brought into range as `mode` says; "raise" leaves them to be checked."""
@@ -118,14 +100,9 @@ def _within(index: Any, size: int, mode: str) -> Any:
         return index
     if mode not in ("clip", "wrap"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    if size == 0:
-        if 0 in index.shape:
-            return index
+    if size == 0 and 0 not in index.shape:
         raise IndexError("cannot select from an empty axis")
-    if isinstance(index, torch.Tensor):
-        return torch.clamp(index, 0, size - 1) if mode == "clip" else torch.remainder(index, size)
-    return numpy.clip(index, 0, size - 1) if mode == "clip" else index % size
-
+    return index.clip(0, size - 1) if mode == "clip" else index % max(size, 1)
 
 @rule("numpy.take_along_axis", kind="selection", examples=(
     "np.take_along_axis(x, np.argsort(x, axis=-1, kind='stable'), axis=-1)", "np.take_along_axis(m, np.array([[0]]), axis=0)",
@@ -137,25 +114,20 @@ def take_along_axis(arr, indices, axis=-1):
     wrapped = torch.where(indices < 0, indices + arr.shape[axis], indices)
     sizes, others = list(arr.shape), list(indices.shape)
     sizes[axis] = others[axis] = 1
-    if sizes != others:
-        try:
-            common = list(torch.broadcast_shapes(sizes, others))
-        except RuntimeError:
-            raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {sizes} {others}") from None
-        arr = arr.expand(*common[:axis], arr.shape[axis], *common[axis + 1 :])
-        wrapped = wrapped.expand(*common[:axis], wrapped.shape[axis], *common[axis + 1 :])
     try:
+        if sizes != others:
+            common = list(torch.broadcast_shapes(sizes, others))
+            common[axis] = -1
+            arr, wrapped = arr.expand(common), wrapped.expand(common)
         return along(arr, wrapped, axis)
     except RuntimeError as error:
         raise IndexError(str(error)) from None
-
 
 def along(a: torch.Tensor, order: torch.Tensor, axis: int) -> torch.Tensor:
     """`torch.gather` for all dtypes (`take_along_dim` does not notice indices out of bounds)."""
     if a.dtype in WIDER:
         return on_bits(lambda bits: torch.gather(bits, axis, order), a)
     return torch.gather(a, axis, order)
-
 
 def _along(arr: Any, indices: Any, axis: Any) -> tuple[torch.Tensor, torch.Tensor, int]:
     arr, indices = as_tensor(arr), as_tensor(indices)
@@ -170,19 +142,15 @@ def _along(arr: Any, indices: Any, axis: Any) -> tuple[torch.Tensor, torch.Tenso
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     return arr, cast(indices, torch.int64).to(arr.device), axis
 
-
 @rule("numpy.put_along_axis", kind="selection", writes="arr", examples=(
     "np.put_along_axis(x, np.argsort(y, axis=0, kind='stable'), y, axis=0)", "np.put_along_axis(m, np.array([[0]]), 1, axis=1)",
 ))  # fmt: skip
 def put_along_axis(arr, indices, values, axis):
     """Write `values` where `take_along_axis` reads. Of an index given twice the last value stays."""
     target, indices, axis = _along(arr, indices, axis)
-    key: list[Any] = []
-    for d, size in enumerate(target.shape):
-        shape = [-1 if e == d else 1 for e in range(target.ndim)]
-        key.append(indices if d == axis else numpy.arange(size).reshape(shape))
+    key: list[Any] = list(numpy.indices(tuple(target.shape), sparse=True))
+    key[axis] = indices
     return assigned(target, tuple(key), values).reshape(arr.shape)
-
 
 @rule("numpy.put", "numpy.ndarray.put", kind="selection", writes="a", examples=(
     "np.put(x, [0, 0, -1], [1, 2])", "x.put(i, 1)", "np.put(x, i, y[0])", "np.put(x, [9, -9], [1, 0], mode='clip')",
@@ -196,17 +164,14 @@ def put(a, ind, v, mode="raise"):
     count = index.numel() if isinstance(index, torch.Tensor) else index.size
     if values.numel() == 0 or count == 0:
         return torch.clone(a)
-    if values.numel() == 1:
-        return assigned(flat, index, values.reshape(())).reshape(a.shape)
-    return assigned(flat, index, _cycled(values, count)).reshape(a.shape)
-
+    values = values.reshape(()) if values.numel() == 1 else _cycled(values, count)
+    return assigned(flat, index, values).reshape(a.shape)
 
 def _cycled(values: torch.Tensor, count: int) -> torch.Tensor:
     """The first `count` of the values said over and over."""
     if values.numel() == count:
         return values
     return values[torch.tensor(numpy.arange(count) % values.numel(), device=values.device)]
-
 
 @rule("numpy.place", kind="selection", writes="arr", examples=("np.place(x, k, [1, 2])", "np.place(x, k, y)"))
 def place(arr, mask, vals):
@@ -223,18 +188,14 @@ def place(arr, mask, vals):
     rank = torch.remainder(torch.clamp(torch.cumsum(truth, 0) - 1, min=0), values.numel())
     return torch.where(truth, values[rank], arr.reshape(-1)).reshape(arr.shape)
 
-
 def _safely(target: torch.Tensor, values: Any) -> torch.Tensor:
     """Values for `place` and `putmask`: arrays must be safe to cast, numbers and lists become what the target holds."""
-    if isinstance(values, torch.Tensor) and values.ndim and not can_cast(values.dtype, target.dtype, "safe"):
-        wanted = f"{to_numpy(values.dtype)!r} to {to_numpy(target.dtype)!r}"
-        raise TypeError(f"Cannot cast array data from {wanted} according to the rule 'safe'")
+    if isinstance(values, torch.Tensor) and not is_scalar(values):
+        _check_cast(values.dtype, target.dtype, "safe")
     return incoming_value(target, values)
 
-
-@rule("numpy.putmask", kind="selection", writes="a", examples=(
-    "np.putmask(x, k, 1)", "np.putmask(x, k, x + x)", "np.putmask(x, k, [1, 0])"
-))  # fmt: skip
+@rule("numpy.putmask", kind="selection", writes="a",
+      examples=("np.putmask(x, k, 1)", "np.putmask(x, k, x + x)", "np.putmask(x, k, [1, 0])"))  # fmt: skip
 def putmask(a, /, mask, values):
     """Each true place gets the value at its own (flat) position in `values`; values that run out start again."""
     truth = as_tensor(mask, torch.bool)
@@ -247,51 +208,41 @@ def putmask(a, /, mask, values):
         return torch.clone(a)
     return torch.where(truth, _cycled(ready.reshape(-1), a.numel()).reshape(a.shape), a)
 
-
 @rule("numpy.copyto", kind="selection", writes="dst", examples=(
     "np.copyto(x, y)", "np.copyto(x, 1)", "np.copyto(x, y, where=k)", "np.copyto(x, y, casting='unsafe')", "np.copyto(f, 0.5, where=f < 0)",
 ))  # fmt: skip
 def copyto(dst, src, casting="same_kind", where=True):
     """The values of `src`, broadcast, where the mask is true. Raises TypeError where `casting` does not allow it."""
-    source = promote(dst.dtype, dtype_of(src)) if is_weak(src) else dtype_of(src)
-    if not can_cast(source, dst.dtype, casting):
-        raise TypeError(f"Cannot cast array data from {to_numpy(source)!r} to {to_numpy(dst.dtype)!r} according to the rule {casting!r}")
-    values = filled(dst, incoming_value(dst, src))
+    _check_cast(promote(dst.dtype, dtype_of(src)) if is_weak(src) else dtype_of(src), dst.dtype, casting)
+    values = filled(dst, incoming_value(dst, as_tensor(src) if isinstance(src, float) else src))  # a float is cast as an array is
     if where is True:
         return values
-    if isinstance(where, torch.Tensor) and where.dtype != torch.bool:
-        raise TypeError(f"Cannot cast array data from {to_numpy(where.dtype)!r} to dtype('bool') according to the rule 'safe'")
+    if isinstance(where, torch.Tensor):
+        _check_cast(where.dtype, torch.bool, "safe")
     mask = as_tensor(where, torch.bool).to(dst.device)
     if tuple(torch.broadcast_shapes(mask.shape, dst.shape)) != tuple(dst.shape):
         raise ValueError(f"could not broadcast where mask from shape {tuple(mask.shape)} into shape {tuple(dst.shape)}")
     return torch.where(mask, values, dst)
 
-
-@rule("numpy.fill_diagonal", kind="selection", writes="a", examples=(
-    "np.fill_diagonal(m, 1)", "np.fill_diagonal(m, [1, 0], wrap=True)"
-))  # fmt: skip
+@rule("numpy.fill_diagonal", kind="selection", writes="a", examples=("np.fill_diagonal(m, 1)", "np.fill_diagonal(m, [1, 0], wrap=True)"))
 def fill_diagonal(a, val, wrap=False):
     """The diagonal of a matrix (or a cube); values that run out start again. `wrap`: on again below, in tall matrices."""
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
-    step = a.shape[1] + 1 if a.ndim == 2 else 1 + sum(numpy.cumprod(a.shape[:-1]).tolist())
+    step = 1 + sum(numpy.cumprod(a.shape[1:]).tolist())
     end = None if wrap or a.ndim > 2 else a.shape[1] * a.shape[1]
     return FlatView(a).written(slice(None, end, step), val)
-
 
 @rule("numpy.ndarray.fill", kind="selection", writes="a", examples=("x.fill(1)", "f.fill(0.5)", "x.fill(True)"))
 def fill(a, value):
     """One scalar everywhere, cast to the array's dtype."""
-    ready = incoming_value(a, value)
-    if ready.ndim:
+    ready = incoming_value(a, whole_truth(a, value))
+    if ready.ndim and (a.dtype != torch.bool or ready.numel() != 1):
         raise ValueError("setting an array element with a sequence.")
-    return filled(a, ready)
-
-
-# choose, select, piecewise
-
+    demand_fit(value, a.dtype)
+    return filled(a, ready.reshape(()))
 
 @rule("numpy.choose", "numpy.ndarray.choose", kind="selection", examples=(
     "np.choose(k, [x, y])", "np.choose([0, 1], [1, 2.5])", "np.choose(x > 0, (x, 0))", "np.choose([5, -1], [[1, 2], [3, 4]], mode='clip')",
@@ -307,11 +258,7 @@ def choose(a, choices, out=None, mode="raise"):
     if mode == "raise":
         demand(torch.logical_and(number >= 0, number < len(options)), ValueError("invalid entry in choice array"))
     number, *tensors = torch.broadcast_tensors(number, *(_in_dtype(o, dtype, number.device) for o in options))
-    stacked = torch.stack(tensors)
-    if dtype in WIDER:
-        return on_bits(lambda bits: torch.gather(bits, 0, number.unsqueeze(0)).squeeze(0), stacked)
-    return torch.gather(stacked, 0, number.unsqueeze(0)).squeeze(0)
-
+    return along(torch.stack(tensors), number.unsqueeze(0), 0).squeeze(0)
 
 @rule("numpy.select", kind="selection", examples=(
     "np.select([x > 0, k], [x, y])", "np.select([k], [x], default=7)", "np.select([k, ~k], [1, 2.5])", "np.select([f > 1], [f], -1.5)",
@@ -332,7 +279,6 @@ def select(condlist, choicelist, default=0):
         result = torch.where(condition, _in_dtype(choice, dtype, condition.device), result)
     return zero_d_array(result)
 
-
 @rule("numpy.piecewise", kind="selection", examples=("np.piecewise(x, [k], [1, 0])", "np.piecewise(f, [f < 0, f >= 0], [lambda t: -t, 1])"))
 def piecewise(x, condlist, funclist, *args, **kw):
     """Each function is called with the elements where its condition holds; of conditions that overlap the last counts.
@@ -347,26 +293,20 @@ def piecewise(x, condlist, funclist, *args, **kw):
         raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected")
     recording = bool(torch.overrides._get_current_function_mode_stack())
     y = torch.zeros_like(x)
-    for condition, function in zip(conditions, functions, strict=True):
-        if not callable(function):
-            y = assigned(y, condition, function)
-            continue
-        chosen = getitem(x, condition)
-        if chosen.numel():
-            y = assigned(y, condition, function(chosen, *args, **kw))
-        elif recording:
-            y = assigned(y, condition, _of_nothing(function, chosen, args, kw))
+    for condition, value in zip(conditions, functions, strict=True):
+        if callable(value):
+            chosen = getitem(x, condition)
+            if not chosen.numel() and not recording:
+                continue
+            try:
+                value = value(chosen, *args, **kw)
+            except (ValueError, IndexError) as error:
+                if chosen.numel():
+                    raise
+                hint = "trace with a sample in which every condition holds somewhere"
+                raise Refused(f"no element of the sample is for one of the functions: {error}", hint, "data-dependent-shape") from None
+        y = assigned(y, condition, value)
     return zero_d_array(y)
-
-
-def _of_nothing(function: Any, chosen: torch.Tensor, args: Any, kw: Any) -> Any:
-    """A function of no elements, for the graph's sake."""
-    try:
-        return function(chosen, *args, **kw)
-    except (ValueError, IndexError) as error:
-        hint = "trace with a sample in which every condition holds somewhere"
-        raise Refused(f"no element of the sample is for one of the functions: {error}", hint, "data-dependent-shape") from None
-
 
 def _conditions(x: torch.Tensor, condlist: Any) -> list[torch.Tensor]:
     """The conditions as masks; a single one may stand without a list around it."""
@@ -376,10 +316,8 @@ def _conditions(x: torch.Tensor, condlist: Any) -> list[torch.Tensor]:
         single = not isinstance(first, (list, numpy.ndarray)) and not (isinstance(first, torch.Tensor) and first.ndim)
     return [as_tensor(c, torch.bool).to(x.device) for c in ([condlist] if single else condlist)]
 
-
-@rule("numpy.compress", kind="selection", examples=(
-    "np.compress([1], x)", "np.compress(np.array([True]), x, axis=0)", "np.compress(k.ravel(), x)",
-))  # fmt: skip
+@rule("numpy.compress", kind="selection",
+      examples=("np.compress([1], x)", "np.compress(np.array([True]), x, axis=0)", "np.compress(k.ravel(), x)"))  # fmt: skip
 def compress(condition, a, axis=None, out=None):
     """The slices along `axis` at which the condition, one truth for each, holds. It may be shorter than the axis."""
     truth = as_tensor(condition, torch.bool) if isinstance(condition, torch.Tensor) else numpy.asarray(condition).astype(bool)
@@ -389,11 +327,9 @@ def compress(condition, a, axis=None, out=None):
     a = as_tensor(a)
     return picked(a.reshape(-1), found, 0) if axis is None else picked(a, found, axis_of(axis, a.ndim))
 
-
 @rule("numpy.ndarray.compress", kind="selection", examples=("x.compress([True], axis=0)",))
 def _compress_method(a, condition, axis=None, out=None):
     return compress(condition, a, axis)
-
 
 @rule("numpy.extract", kind="selection", examples=("np.extract(k, x)", "np.extract(x > 0, x)"))
 def extract(condition, arr):

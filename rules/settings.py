@@ -10,8 +10,6 @@ import numpy
 from ..semantics.dtypes import to_numpy
 from ..semantics.table import Refused, refuse, rule
 
-_SILENT = ("ignore", "warn", "print", "log", None)
-
 
 @rule("numpy.seterr", kind="python", examples=("list(np.seterr())",))
 def seterr(all=None, divide=None, over=None, under=None, invalid=None):
@@ -19,24 +17,19 @@ def seterr(all=None, divide=None, over=None, under=None, invalid=None):
     _check_silent(all, divide, over, under, invalid)
     return numpy.seterr(all, divide, over, under, invalid)
 
-
 @rule("numpy.errstate", kind="python", examples=("np.errstate(all='ignore').__exit__(None, None, None)",))
 def errstate(**kwargs):
-    """torch neither warns nor raises on floating-point errors: "raise" and "call" are refused."""
     _check_silent(*(v for k, v in kwargs.items() if k != "call"))
     return numpy.errstate(**kwargs)
 
-
 def _check_silent(*settings):
-    for setting in settings:
-        if setting not in _SILENT:
-            raise Refused(f"floating-point errors that {setting}", "test for what must not happen: if not np.isfinite(x).all(): raise ...")
-
+    loud = next((s for s in settings if s not in ("ignore", "warn", "print", "log", None)), None)
+    if loud is not None:
+        raise Refused(f"floating-point errors that {loud}", "test for what must not happen: if not np.isfinite(x).all(): raise ...")
 
 @rule("numpy.geterr", kind="python", examples=("np.geterr()",))
 def geterr():
     return numpy.geterr()
-
 
 @rule("numpy.set_printoptions", kind="python", examples=("np.set_printoptions()",))
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, suppress=None, nanstr=None, infstr=None,
@@ -44,39 +37,31 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     return numpy.set_printoptions(precision, threshold, edgeitems, linewidth, suppress, nanstr, infstr, formatter, sign, floatmode,
                                   legacy=legacy, override_repr=override_repr)  # fmt: skip
 
-
 @rule("numpy.get_printoptions", kind="python", examples=("np.get_printoptions()['precision']",))
 def get_printoptions():
     return numpy.get_printoptions()
-
 
 @rule("numpy.printoptions", kind="python", examples=("np.printoptions(precision=2).__exit__ is None",))
 def printoptions(*args, **kwargs):
     return numpy.printoptions(*args, **kwargs)
 
-
 @rule("numpy.getbufsize", kind="python", examples=("np.getbufsize()",))
 def getbufsize():
     return numpy.getbufsize()
-
 
 @rule("numpy.setbufsize", kind="python", examples=("np.setbufsize(8192)",))
 def setbufsize(size):
     return numpy.setbufsize(size)
 
-
 @rule("numpy.typename", kind="python", examples=("np.typename('f')", "np.typename(a.dtype.char)"))
 def typename(char):
     return numpy.typename(char)
 
-
-@rule("numpy.mintypecode", kind="python", examples=(
-    "np.mintypecode(['d', 'f', 'S'])", "np.mintypecode([a, b])", "np.mintypecode('if', 'fd')",
-))  # fmt: skip
+@rule("numpy.mintypecode", kind="python",
+      examples=("np.mintypecode(['d', 'f', 'S'])", "np.mintypecode([a, b])", "np.mintypecode('if', 'fd')"))  # fmt: skip
 def mintypecode(typechars, typeset="GDFgdf", default="d"):
     """Of arrays and type characters alike."""
     return numpy.mintypecode([t if isinstance(t, str) else to_numpy(t.dtype).char for t in typechars], typeset, default)
-
 
 refuse("numpy.seterrcall", "numpy.geterrcall", reason="torch reports no floating-point errors that a function could be called for",
        hint="test for what must not happen: if not np.isfinite(x).all(): raise ...", finding="side-effect")  # fmt: skip

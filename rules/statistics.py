@@ -13,44 +13,19 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..semantics.arrays import as_tensor, cast, demand, zero_d_array
+from ..semantics.arrays import as_tensor, beside, cast, demand, zero_d_array
+from ..semantics.axes import axes_tuple, merged, restored
 from ..semantics.dtypes import inexact, promote, to_torch
 from ..semantics.table import Refused, rule
+from ..semantics.views import bits
 from .arithmetic import multiply, subtract
-from .reductions import mean, merged, restored, sum
-from .shape import bits
-
-
-def axes_tuple(axis, a):
-    """The axes of `axis` (an int, any sequence of ints, or None for all) as a sorted tuple counted from the front.
-
-    Raises ValueError, as NumPy does, where several or no axes are to be merged and nothing is left beside them."""
-    if axis is None:
-        return tuple(range(a.ndim))
-    axes = tuple(sorted(normalize_axis_tuple(axis, a.ndim)))
-    if len(axes) != 1 and math.prod(n for d, n in enumerate(a.shape) if d not in axes) == 0:
-        raise ValueError("cannot reshape array of size 0")
-    return axes
-
-
-def beside(a, x):
-    """`x` on the device of `a`: nothing is recorded where it is there already."""
-    return x if x.device == a.device else x.to(a.device)
-
+from .reductions import mean, sum
 
 # Averages.
 
-
-@rule(
-    "numpy.average",
-    kind="reduction",
-    examples=(
-        "np.average(x)",
-        "np.average(x, axis=-1, returned=True)",
-        "np.average(f, axis=0, weights=np.abs(g) + 1)",
-        "np.average(v, weights=np.arange(1, 1 + len(v)), keepdims=True)",
-    ),
-)
+@rule("numpy.average", kind="reduction",
+      examples=("np.average(x)", "np.average(x, axis=-1, returned=True)", "np.average(f, axis=0, weights=np.abs(g) + 1)",
+                "np.average(v, weights=np.arange(1, 1 + len(v)), keepdims=True)"))  # fmt: skip
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     """The mean, or the mean weighted with `weights` (of `a`'s shape, or of the shape of the averaged axes).
 
@@ -64,12 +39,11 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
         total = torch.full((), a.numel() / result.numel(), dtype=result.dtype, device=a.device)
     else:
         w = fitting_weights(a, weights, axis)
-        dtype = promote(a.dtype, w.dtype) if a.is_floating_point() or a.is_complex() else promote(a.dtype, w.dtype, torch.float64)
+        dtype = promote(inexact(a.dtype), w.dtype)
         total = sum(w, axis, dtype, keepdims=keepdims)
         demand(torch.ne(total, 0), ZeroDivisionError("Weights sum to zero, can't be normalized"))
         result = torch.div(sum(multiply(cast(a, dtype), cast(w, dtype)), axis, keepdims=keepdims), total)
     return (result, torch.broadcast_to(total, result.shape).clone()) if returned else result
-
 
 def fitting_weights(a, weights, axis):
     """`weights` with the rank of `a`: as they are, or laid along the axes in `axis` (a tuple or None)."""
@@ -83,9 +57,7 @@ def fitting_weights(a, weights, axis):
     order = sorted(range(len(axis)), key=lambda i: axis[i])
     return torch.permute(w, order).reshape(tuple(n if d in axis else 1 for d, n in enumerate(a.shape)))
 
-
 # Order statistics.
-
 
 def sorted_last(a):
     """`a` sorted along its last axis, NaN last; complex numbers by real, then imaginary part, those with NaN last."""
@@ -95,16 +67,11 @@ def sorted_last(a):
         a = torch.gather(a, -1, torch.sort(key(a), dim=-1, stable=True).indices)
     return a
 
-
-@rule(
-    "numpy.median",
-    kind="reduction",
-    examples=("np.median(x)", "np.median(x, axis=-1)", "np.median(f, axis=0, keepdims=True)", "np.median(m, axis=(0, 1))", "np.median(z)"),
-)
+@rule("numpy.median", kind="reduction",
+      examples=("np.median(x)", "np.median(x, axis=-1)", "np.median(f, axis=0, keepdims=True)", "np.median(m, axis=(0, 1))",
+                "np.median(z)"))  # fmt: skip
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The middle of the sorted elements, or the mean of the two middle ones; NaN where there is one.
-
-    Integers and bools in float64."""
+    """The middle of the sorted elements, or the mean of the two middle ones; NaN where there is one. Integers and bools in float64."""
     never_overwritten(overwrite_input)
     a = as_tensor(a)
     axes = axes_tuple(axis, a)
@@ -120,78 +87,56 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         middle = torch.where(torch.isnan(last), last, middle)
     return restored(middle, axes, keepdims)
 
-
 def never_overwritten(overwrite_input):
     """NumPy leaves open in which order `overwrite_input` leaves the array: no torch function does just that."""
     if overwrite_input:
-        raise Refused(
-            "overwrite_input=True leaves the array in an order that NumPy does not define", "leave it out: the result is the same"
-        )
-
+        raise Refused("overwrite_input=True leaves the array in an order that NumPy does not define",
+                      "leave it out: the result is the same")  # fmt: skip
 
 def midpoint(low, high):
     """The mean of two, computed as NumPy computes means: float16 in float32."""
     work = torch.float32 if low.dtype == torch.float16 else low.dtype
     return cast(torch.div(torch.add(cast(low, work), cast(high, work)), 2), low.dtype)
 
-
-@rule(
-    "numpy.quantile",
-    kind="reduction",
-    examples=(
-        "np.quantile(x, 0.3)",
-        "np.quantile(f, [0.0, 0.25, 1.0], axis=-1)",
-        "np.quantile(f, 0.5, axis=0, keepdims=True, method='hazen')",
-        "np.quantile(x, np.array([0.1, 0.9]), method='inverted_cdf')",
-        "np.quantile(f, 0.7, method='inverted_cdf', weights=np.abs(g) + 1)",
-    ),
-)
+@rule("numpy.quantile", kind="reduction",
+      examples=("np.quantile(x, 0.3)", "np.quantile(f, [0.0, 0.25, 1.0], axis=-1)",
+                "np.quantile(f, 0.5, axis=0, keepdims=True, method='hazen')", "np.quantile(x, np.array([0.1, 0.9]), method='inverted_cdf')",
+                "np.quantile(f, 0.7, method='inverted_cdf', weights=np.abs(g) + 1)"))  # fmt: skip
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """The quantiles `q` (in [0, 1]) of the elements along `axis`, by any of NumPy's methods; the axes of `q` come first.
 
     A Python number `q` is weak: float32 stays float32. With a NumPy scalar `q` it becomes float64 (in NumPy only without NaN: a
     dtype that depends on values, which no graph can have). NaN where there is one."""
-    never_overwritten(overwrite_input)
-    a, fractions = ready(a, q, 1, "Quantiles must be in the range [0, 1]")
-    return quantiles(a, fractions, axis, method, keepdims, weights, type(q) in (int, float))
+    return quantiles(*ready(a, q, 1, overwrite_input), axis, method, keepdims, weights)
 
-
-@rule(
-    "numpy.percentile",
-    kind="reduction",
-    examples=(
-        "np.percentile(x, 30)",
-        "np.percentile(f, [0, 25, 100], axis=-1)",
-        "np.percentile(f, 50, axis=0, keepdims=True, method='nearest')",
-        "np.percentile(x, [10.0, 60.0], method='median_unbiased')",
-    ),
-)
+@rule("numpy.percentile", kind="reduction",
+      examples=("np.percentile(x, 30)", "np.percentile(f, 50, axis=0, keepdims=True, method='nearest')",
+                "np.percentile(f, [0, 25, 100], axis=-1)", "np.percentile(x, [10.0, 60.0], method='median_unbiased')"))  # fmt: skip
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """`quantile` with `q` in percent."""
+    return quantiles(*ready(a, q, 100, overwrite_input), axis, method, keepdims, weights)
+
+def ready(a, q, whole, overwrite_input):
+    """The array, the quantiles as a tensor in [0, 1] (`q` divided by `whole`), and whether `q` was a (weak) Python number.
+
+    Raises TypeError for complex numbers, ValueError for `q` out of range."""
     never_overwritten(overwrite_input)
-    a, fractions = ready(a, q, 100, "Percentiles must be in the range [0, 100]")
-    return quantiles(a, fractions, axis, method, keepdims, weights, type(q) in (int, float))
-
-
-def ready(a, q, whole, message):
-    """The array and the quantiles as tensors, `q` divided by `whole`. Raises TypeError for complex, ValueError for `q` out of range."""
-    a = as_tensor(a)
+    a, fractions = as_tensor(a), as_tensor(q)
     if a.is_complex():
         raise TypeError("a must be an array of real numbers")
-    fractions = as_tensor(q)
     if whole != 1:
         fractions = torch.div(cast(fractions, inexact(fractions.dtype)), whole)
-    inside = torch.logical_and(torch.ge(fractions, 0), torch.le(fractions, 1))
     if isinstance(q, torch.Tensor):
-        demand(inside, ValueError(message))
-    elif not numpy.all((numpy.asarray(q, dtype=float) >= 0) & (numpy.asarray(q, dtype=float) <= whole)):
-        raise ValueError(message)
+        inside = torch.logical_and(torch.ge(fractions, 0), torch.le(fractions, 1))
+    else:
+        given = numpy.asarray(q, dtype=float)
+        inside = bool(numpy.all((given >= 0) & (given <= whole)))
+    demand(inside, ValueError("Quantiles must be in the range [0, 1]" if whole == 1 else "Percentiles must be in the range [0, 100]"))
     if fractions.ndim > 2:
         raise ValueError("q must be a scalar or 1d")
-    return a, beside(a, fractions)
+    return a, beside(a, fractions), type(q) in (int, float)
 
-
-def quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=False):
+def quantiles(a, q, weak, axis, method, keepdims, weights, skip_nan=False):
     """What quantile, percentile and their nan twins share. `q` is a tensor in [0, 1], result `q.shape + rest of a`.
 
     weak      `q` was a Python number: the result keeps the dtype of a floating `a`
@@ -203,12 +148,11 @@ def quantiles(a, q, axis, method, keepdims, weights, weak, skip_nan=False):
     if weights is not None:
         w = quantile_weights(a, weights, axis, method)
         found = _weighted(flat, merged(torch.broadcast_to(w, a.shape), axes), q, skip_nan)
+    elif flat.shape[-1] == 0 and q.numel() > 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     else:
-        if flat.shape[-1] == 0 and q.numel() > 0:
-            raise IndexError("index -1 is out of bounds for axis 0 with size 0")
         found = _interpolated(sorted_last(flat), q, method, weak, skip_nan)
     return restored(found.contiguous(), axes, keepdims, q.ndim)  # as NumPy lays it out: whether a part of it is a view hangs on that
-
 
 def quantile_weights(a, weights, axis, method):
     """The weights with the rank of `a`. Raises ValueError for negative ones and for methods that know none."""
@@ -217,7 +161,6 @@ def quantile_weights(a, weights, axis, method):
     w = fitting_weights(a, weights, None if axis is None else normalize_axis_tuple(axis, a.ndim, "axis"))
     demand(torch.ge(w, 0), ValueError("Weights must be non-negative."))
     return w
-
 
 def _interpolated(ordered, q, method, weak, skip_nan):
     """Quantiles of slices that are sorted along the last axis: between the two elements around a virtual index."""
@@ -231,41 +174,35 @@ def _interpolated(ordered, q, method, weak, skip_nan):
     if fraction is None or not index.is_floating_point():
         found = _taken(ordered, torch.clamp(index, max=n - 1), q)
     else:
-        before = torch.floor(index)
-        after = before + 1
-        inside = torch.lt(index, n - 1)
-        before = torch.where(torch.lt(index, 0), 0, torch.where(inside, before, n - 1))
-        after = torch.where(torch.lt(index, 0), 0, torch.where(inside, after, n - 1))
+        floor = torch.floor(index)
+        before, after = torch.clamp(torch.clamp(floor, max=n - 1), min=0), torch.clamp(floor + 1, max=n - 1)
         gamma = fraction(index - before, index)
         found = _between(_taken(ordered, before.to(torch.int64), q), _taken(ordered, after.to(torch.int64), q), gamma, weak)
     if ordered.is_floating_point() and not skip_nan:
         found = torch.where(torch.isnan(torch.select(ordered, -1, -1)), math.nan, found)
     return found
 
-
 def _taken(ordered, index, q):
-    """The elements of each slice at its indices: `index` has the shape `q.shape + slices` (broadcast), so has the result."""
+    """The elements of each slice at its indices (not below 0), which have the shape `q.shape + slices` (broadcast), as the result."""
     slices = tuple(ordered.shape[:-1])
     positions = torch.broadcast_to(torch.clamp(index, min=0), tuple(q.shape) + slices).reshape((q.numel(), *slices))
     found = torch.movedim(torch.gather(bits(ordered), -1, torch.movedim(positions, 0, -1)), -1, 0)
     found = found.reshape(tuple(q.shape) + slices)
     return found if found.dtype == ordered.dtype else found.view(ordered.dtype)
 
-
 def _between(low, high, gamma, weak):
     """Linear interpolation from the nearer end, in NumPy's dtypes: the difference in the array's own, where it may wrap."""
-    dtype = promote(low.dtype, float) if weak else promote(low.dtype, gamma.dtype)
+    dtype = promote(low.dtype, float if weak else gamma.dtype)
     difference = cast(subtract(high, low), dtype)
     near_low = torch.add(cast(low, dtype), torch.mul(difference, cast(gamma, dtype)))
     near_high = torch.sub(cast(high, dtype), torch.mul(difference, cast(1 - gamma, dtype)))
     return torch.where(torch.ge(gamma, 0.5), near_high, near_low)
 
-
 def _weighted(flat, weights, q, skip_nan):
     """Inverse of the weighted distribution function: the first element at which it reaches `q`."""
     order = torch.sort(flat, dim=-1, stable=True).indices
     ordered, w = sorted_last(flat), cast(torch.gather(weights, -1, order), torch.float64)
-    gone = torch.isnan(ordered) if ordered.is_floating_point() else torch.zeros_like(ordered, dtype=torch.bool)
+    gone = torch.isnan(ordered)
     if skip_nan:
         w = torch.where(gone, 0, w)
     cdf = torch.cumsum(w, dim=-1)
@@ -280,34 +217,26 @@ def _weighted(flat, weights, q, skip_nan):
     found = _taken(ordered, torch.clamp(index, max=flat.shape[-1] - 1), q)
     if not flat.is_floating_point():
         return found
-    nan = empty if skip_nan else torch.select(gone, -1, -1)
-    return torch.where(nan, math.nan, found)
+    return torch.where(empty if skip_nan else torch.select(gone, -1, -1), math.nan, found)
 
-
-def _integer(index, down):
-    """A whole index: `down(fraction, floor)` says where it is the floor, elsewhere the next; never below 0."""
+def _closest_observation(n, q):
+    """The floor where the fraction is zero and the floor is odd, elsewhere the next; never below 0."""
+    index = n * q - 1.5
     floor = torch.floor(index)
-    return torch.clamp(torch.where(down(index - floor, floor), floor, floor + 1), min=0).to(torch.int64)
-
+    stays = torch.logical_and(torch.eq(index, floor), torch.eq(torch.remainder(floor, 2), 1))
+    return torch.clamp(torch.where(stays, floor, floor + 1), min=0).to(torch.int64)
 
 def _hyndman_fan(alpha, beta):
     return lambda n, q: n * q + (alpha + q * (1 - alpha - beta)) - 1
 
-
 def _as_is(gamma, index):
     return gamma
 
-
 # method: (virtual index of n elements and q, what becomes of the fraction; None where the index is whole)
 _METHODS = {
-    "inverted_cdf": (lambda n, q: _integer(n * q - 1, lambda gamma, floor: torch.eq(gamma, 0)), None),
+    "inverted_cdf": (lambda n, q: torch.clamp(torch.ceil(n * q - 1), min=0).to(torch.int64), None),
     "averaged_inverted_cdf": (lambda n, q: n * q - 1, lambda gamma, index: torch.where(torch.eq(gamma, 0), 0.5, torch.ones_like(gamma))),
-    "closest_observation": (
-        lambda n, q: _integer(
-            n * q - 1.5, lambda gamma, floor: torch.logical_and(torch.eq(gamma, 0), torch.eq(torch.remainder(floor, 2), 1))
-        ),
-        None,
-    ),
+    "closest_observation": (_closest_observation, None),
     "interpolated_inverted_cdf": (_hyndman_fan(0, 1), _as_is),
     "hazen": (_hyndman_fan(0.5, 0.5), _as_is),
     "weibull": (_hyndman_fan(0, 0), _as_is),
@@ -316,28 +245,16 @@ _METHODS = {
     "normal_unbiased": (_hyndman_fan(3 / 8.0, 3 / 8.0), _as_is),
     "lower": (lambda n, q: torch.floor((n - 1) * q).to(torch.int64), None),
     "higher": (lambda n, q: torch.ceil((n - 1) * q).to(torch.int64), None),
-    "midpoint": (
-        lambda n, q: 0.5 * (torch.floor((n - 1) * q) + torch.ceil((n - 1) * q)),
-        lambda gamma, index: torch.where(torch.eq(torch.remainder(index, 1), 0), 0.0, torch.full_like(gamma, 0.5)),
-    ),
+    "midpoint": (lambda n, q: 0.5 * (torch.floor((n - 1) * q) + torch.ceil((n - 1) * q)),
+                 lambda gamma, index: torch.where(torch.eq(torch.remainder(index, 1), 0), 0.0, torch.full_like(gamma, 0.5))),
     "nearest": (lambda n, q: torch.round((n - 1) * q).to(torch.int64), None),
-}
-
+}  # fmt: skip
 
 # Correlation.
 
-
-@rule(
-    "numpy.cov",
-    kind="reduction",
-    examples=(
-        "np.cov(m)",
-        "np.cov(v, w)",
-        "np.cov(m, rowvar=False, bias=True)",
-        "np.cov(m, ddof=0)",
-        "np.cov(v, fweights=np.arange(1, 1 + len(v)), aweights=np.arange(1, 1 + len(v)))",
-    ),
-)
+@rule("numpy.cov", kind="reduction",
+      examples=("np.cov(m)", "np.cov(v, w)", "np.cov(m, rowvar=False, bias=True)", "np.cov(m, ddof=0)",
+                "np.cov(v, fweights=np.arange(1, 1 + len(v)), aweights=np.arange(1, 1 + len(v)))"))  # fmt: skip
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     """Covariance of variables (rows, unless `rowvar=False`), in float64 at least; too few observations give NaN or inf."""
     if ddof is not None and ddof != int(ddof):
@@ -359,44 +276,34 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
             raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
         variables = torch.cat([variables, more])
     ddof = (1 if bias == 0 else 0) if ddof is None else int(ddof)
-    w = _observation_weights(variables, fweights, aweights)
+    fweights, aweights = (None if w is None else cast(beside(m, as_tensor(w)), torch.float64) for w in (fweights, aweights))
+    w = _observation_weights(variables.shape[1], fweights, aweights)
     if w is None:
-        centred = variables - mean(variables, 1, keepdims=True)
-        return _covariance(centred, centred, torch.full((), variables.shape[1] - ddof, dtype=torch.float64, device=m.device))
-    middle, totals = average(variables, 1, w, True)
-    total = torch.real(torch.select(totals, 0, 0)) if totals.is_complex() else torch.select(totals, 0, 0)
-    lost = ddof if aweights is None else ddof * torch.sum(w * _vector(aweights, variables)) / total
-    centred = variables - torch.unsqueeze(middle, 1)
-    return _covariance(centred, cast(multiply(centred, w), dtype), total - lost if ddof else total)
-
-
-def _covariance(left, right, freedom):
-    product = torch.matmul(left, torch.conj(torch.transpose(right, 0, 1)))
+        centred = weighted = variables - mean(variables, 1, keepdims=True)
+        freedom = torch.full((), variables.shape[1] - ddof, dtype=torch.float64, device=m.device)
+    else:
+        middle, totals = average(variables, 1, w, True)
+        total = torch.real(torch.select(totals, 0, 0)) if totals.is_complex() else torch.select(totals, 0, 0)
+        lost = ddof if aweights is None else ddof * torch.sum(w * aweights) / total
+        centred = variables - torch.unsqueeze(middle, 1)
+        weighted, freedom = cast(multiply(centred, w), dtype), total - lost if ddof else total
+    product = torch.matmul(centred, torch.conj(torch.transpose(weighted, 0, 1)))
     scale = torch.div(1, torch.clamp(freedom, min=0))
     return zero_d_array(torch.squeeze(torch.mul(product, cast(scale, product.dtype) if not product.is_complex() else scale)))
 
-
-def _vector(x, variables):
-    return cast(beside(variables, as_tensor(x)), torch.float64)
-
-
-def _observation_weights(variables, fweights, aweights):
-    """The product of repeat counts and weights of the observations in float64, None where there are neither."""
-    w = None
-    for name, given in (("fweights", fweights), ("aweights", aweights)):
-        if given is None:
+def _observation_weights(n, fweights, aweights):
+    """The product of repeat counts and weights of `n` observations, None where there are neither."""
+    for name, w in (("fweights", fweights), ("aweights", aweights)):
+        if w is None:
             continue
-        v = _vector(given, variables)
         if name == "fweights":
-            demand(torch.eq(v, torch.round(v)), TypeError("fweights must be integer"))
-        if v.ndim > 1:
+            demand(torch.eq(w, torch.round(w)), TypeError("fweights must be integer"))
+        if w.ndim > 1:
             raise RuntimeError(f"cannot handle multidimensional {name}")
-        if v.shape[0] != variables.shape[1]:
+        if w.shape[0] != n:
             raise RuntimeError(f"incompatible numbers of samples and {name}")
-        demand(torch.ge(v, 0), ValueError(f"{name} cannot be negative"))
-        w = v if w is None else w * v
-    return w
-
+        demand(torch.ge(w, 0), ValueError(f"{name} cannot be negative"))
+    return fweights if aweights is None else aweights if fweights is None else fweights * aweights
 
 @rule("numpy.corrcoef", kind="reduction", examples=("np.corrcoef(m)", "np.corrcoef(v, w)", "np.corrcoef(m, rowvar=False)"))
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):

@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as _numpy
@@ -18,8 +18,8 @@ import torch
 
 from .errors import numpys
 from .passage import Passage, collect, keep, release
-from .pipeline.spec import TensorSpec, parse
-from .semantics.arrays import mirrored_views
+from .pipeline.spec import ScalarSpec, TensorSpec, parse
+from .semantics.arrays import mirrored_views, mirroring
 from .semantics.dtypes import to_torch
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,7 +42,8 @@ def boundary(
     floating  parameters taken for float32 or float64 arrays, all of one dtype
     arrays    parameters taken for arrays
     numbers   parameters taken for Python numbers
-    takes     parameters whose dtype and rank the rewriting knows, as specs ("float32[_, _]"); those that `@np2fx.node` declares are added
+    takes     parameters whose dtype and rank the rewriting knows, as specs ("float32[_, _]", or "int" for a Python int); those that
+              `@np2fx.node` declares are added
     rules     modules with rules of the project's own that the rewritten text rests on
     keeps     attributes of arguments that the function sets ("self.last"): what it leaves there are arrays when it returns
     mirrored  writes through flipped copies and what they are flipped from are kept in step, as NumPy's views are"""
@@ -58,7 +59,7 @@ def boundary(
 
                 use_rules(*rules)
             outside = not _inside.get()
-            passage = Passage(arrays=numpy and outside and not _holds_tensor((args, kwargs)))
+            passage = Passage(arrays=numpy and outside and not _holds_tensor((args, kwargs)), inside=not outside)
             token = _inside.set(True)
             collecting = collect() if passage.arrays else None
             try:
@@ -69,13 +70,45 @@ def boundary(
                     arguments = signature.bind(*args, **kwargs).arguments
                     _Check(function, arguments).all(floating, arrays, numbers, {**declared, **expected})
                     keep(arguments, keeps)
+                passage.owner, passage.around = function.__qualname__, None if keeps or (mirrored and not mirroring()) else _step
                 with mirrored_views() if mirrored else contextlib.nullcontext(), numpys() if outside else contextlib.nullcontext():
                     found = function(*args, **kwargs)
             finally:
                 _inside.reset(token)
                 release(passage, collecting)
                 passage.settle()
-            return passage.outward(found) if passage.arrays else found
+            return passage.finished(found)
+
+        call.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+@contextlib.contextmanager
+def _step() -> Iterator[None]:
+    """Around a step of a generator that a rewritten function has returned."""
+    token = _inside.set(True)
+    try:
+        with numpys():
+            yield
+    finally:
+        _inside.reset(token)
+
+
+def twin(original: Callable[..., Any]) -> Callable[[F], F]:
+    """Decorates the torch twin of a method. Where an object has something else in the method's place (its class overrides it), that is
+    called, as the NumPy code would."""
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            found = getattr(self, original.__name__)
+            if getattr(found, "__func__", None) is original:
+                return function(self, *args, **kwargs)
+            from .operators import call as call_any
+
+            return call_any(found, *args, **kwargs)
 
         call.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
@@ -109,6 +142,8 @@ class _Check:
             value = self.arguments.get(n)
             if isinstance(spec, TensorSpec) and n in self.arguments and not _fits(value, spec):
                 raise self.error(n, f"{spec}")
+            if isinstance(spec, ScalarSpec) and spec.kind == "int" and n in self.arguments and not _is_int(value):
+                raise self.error(n, "a Python int")
 
     def error(self, parameter: str, wanted: str) -> TypeError:
         value = self.arguments[parameter]
@@ -127,6 +162,10 @@ _ABSENT = object()
 
 def _way_out(parameter: str, spec: str) -> str:
     return f'declare what it takes, such as @np2fx.node({parameter}="{spec}"), and rewrite again, or rewrite with --exact'
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _fits(value: Any, spec: TensorSpec) -> bool:

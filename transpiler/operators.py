@@ -11,6 +11,7 @@ import builtins
 import collections
 import copy as _copy
 import functools
+import importlib
 import itertools
 import logging
 import operator
@@ -24,7 +25,7 @@ import torch
 
 from . import rules
 from .callables import check_refusal, holds_array, is_users, numpy_rule, scalar, understands_tensors
-from .semantics.arrays import as_tensor, is_scalar, on_memory, store, zero_d_array
+from .semantics.arrays import as_tensor, is_scalar, on_memory, read_only, store, zero_d_array
 from .semantics.dtypes import to_numpy
 from .semantics.table import REFUSALS, Refused
 from .semantics.ufunc import Ufunc
@@ -42,15 +43,32 @@ def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any
             return python(a, b)
         if isinstance(a, str) or isinstance(b, str):
             return python(_plain_index(a), _plain_index(b))
-        if ufunc == "multiply" and _repeats(a, b):
-            return a * operator.index(b) if isinstance(a, (list, tuple)) else b * operator.index(a)
+        if ufunc == "multiply" and _repeats(a, b):  # TypeError for a number that is no integer
+            items, times = (a, b) if isinstance(a, (list, tuple)) else (b, a)
+            if not isinstance(kind := _stand_in(times), (int, numpy.integer)):
+                raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{type(kind).__name__}'")
+            return items * operator.index(times)
         if (a is None or b is None) and ufunc in ("equal", "not_equal"):
             other = as_tensor(a if b is None else b)
             return torch.full_like(other, ufunc == "not_equal", dtype=torch.bool)
+        if ufunc == "power" and not (_is_array(a) or _is_array(b)):
+            return _scalar_power(a, b)
         return rules.lookup(f"numpy.{ufunc}").call(a, b)
 
     operate.__name__ = ufunc
     return operate
+
+
+def _is_array(a: Any) -> bool:
+    """True for arrays and lists, False for scalars and numbers."""
+    return isinstance(a, (numpy.ndarray, list, tuple)) or (isinstance(a, torch.Tensor) and not is_scalar(a))
+
+
+def _scalar_power(a: Any, b: Any) -> Any:
+    rules.load_once()
+    from .rules.arithmetic import scalar_power
+
+    return scalar_power(a, b)
 
 
 def _plain_index(a: Any) -> Any:
@@ -62,7 +80,7 @@ def _repeats(a: Any, b: Any) -> bool:
     """`[0] * n` with a NumPy integer repeats the list; with an array it is arithmetic."""
     if isinstance(b, (list, tuple)):
         a, b = b, a
-    return isinstance(a, (list, tuple)) and isinstance(b, (torch.Tensor, numpy.generic)) and isinstance(_stand_in(b), numpy.integer)
+    return isinstance(a, (list, tuple)) and not _is_array(b)
 
 
 def _unary(ufunc: str, python: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -203,11 +221,23 @@ def update_item(a: Any, index: Any, ufunc: str, value: Any) -> None:
 
 def contains(a: Any, value: Any) -> bool:
     """`value in a`."""
+    if isinstance(a, torch.Tensor) and is_scalar(a):
+        raise TypeError(f"argument of type 'numpy.{to_numpy(a.dtype)}' is not iterable")
     if isinstance(a, (torch.Tensor, numpy.ndarray)):
         return bool(torch.any(rules.lookup("numpy.equal").call(as_tensor(a), value)))
     if isinstance(value, torch.Tensor) and isinstance(a, (list, tuple, collections.deque)):
         return any(bool(__getattr__("equal")(value, item)) for item in a)
     return python(value) in a if isinstance(a, (dict, set, frozenset)) else value in a
+
+
+def where(condition: Any, then: Any, otherwise: Any) -> Any:
+    """`then if condition else otherwise` of values that are computed both: a choice by torch where they are alike, else Python's."""
+    if not all(isinstance(v, torch.Tensor) for v in (condition, then, otherwise)) or condition.ndim or condition.dtype != torch.bool:
+        return then if condition else otherwise
+    if then.dtype != otherwise.dtype or then.shape != otherwise.shape or is_scalar(then) != is_scalar(otherwise):
+        return then if condition else otherwise
+    chosen = torch.where(condition, then, otherwise)
+    return chosen if is_scalar(then) else zero_d_array(chosen)
 
 
 def attribute(a: Any, name: str) -> Any:
@@ -272,7 +302,7 @@ def iterate(a: Any) -> Any:
 
 def _rows(a: torch.Tensor, backwards: bool = False) -> Iterator[torch.Tensor]:
     for i in range(a.shape[0])[:: -1 if backwards else 1]:
-        yield a[i].clone() if a.ndim == 1 else a[i]
+        yield a[i].clone() if a.ndim == 1 else read_only(a[i]) if getattr(a, "_np2fx_read_only", False) else a[i]
 
 
 def _reversed(values: Any) -> Any:
@@ -336,6 +366,8 @@ def _round(value: Any, ndigits: Any = None) -> Any:
         return round(value, ndigits) if ndigits is not None else round(value)
     if isinstance(value, numpy.ndarray) or (isinstance(value, torch.Tensor) and not is_scalar(value)):
         raise TypeError("type numpy.ndarray doesn't define __round__ method")
+    if (dtype := as_tensor(value).dtype).is_complex or dtype == torch.bool:
+        raise TypeError(f"type numpy.{to_numpy(dtype)} doesn't define __round__ method")
     if ndigits is None:
         return round(as_tensor(value).item())
     return rules.lookup("numpy.round").call(value, ndigits or 0)
@@ -357,6 +389,15 @@ def _min(*values: Any, **kwargs: Any) -> Any:
 
 def _max(*values: Any, **kwargs: Any) -> Any:
     return _extreme(max, "greater", *values, **kwargs)
+
+
+def _sorted(values: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    """By NumPy's `<`: torch has none for unsigned and complex scalars."""
+    items = list(iterate(values))
+    if key is None and not _arrays(*items):
+        return sorted(items, reverse=reverse)
+    ordered = functools.cmp_to_key(lambda a, b: -1 if bool(__getattr__("less")(a, b)) else 0)
+    return sorted(items, key=ordered if key is None else lambda item: ordered(key(item)), reverse=bool(reverse))
 
 
 def _extreme(function: Callable[..., Any], comparison: str, *values: Any, **kwargs: Any) -> Any:
@@ -397,7 +438,13 @@ def _stand_in(a: Any) -> Any:
 
 def type_of(*args: Any) -> Any:
     """`type(a)`: ndarray, or the type of a NumPy scalar."""
+    if len(args) == 1 and isinstance(args[0], torch.Size):
+        return tuple
     return type(_stand_in(args[0])) if len(args) == 1 else type(*args)
+
+
+def _hash(a: Any) -> int:
+    return hash(python(a))
 
 
 def _hashing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -425,13 +472,14 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     itertools.chain: _over(itertools.chain), itertools.islice: _over(itertools.islice), itertools.product: _over(itertools.product),
     itertools.zip_longest: _over(itertools.zip_longest), itertools.accumulate: _accumulate,
     builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of,
+    builtins.hash: _hash, builtins.sorted: _sorted,
     builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
 }  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 for _f in (builtins.str, builtins.repr, builtins.format, builtins.print):
     BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), _f)
-for _g in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.sorted, builtins.iter, builtins.map):
+for _g in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.iter, builtins.map):
     BUILTINS[_g] = functools.partial(lambda f, *args, **kwargs: f(*map(iterate, args), **kwargs), _g)
 for _node, _name in _BY_NODE.items():
     if _name in _PYTHON:
@@ -510,11 +558,14 @@ def _writes_text(function: Any) -> bool:
 
 def _lifted(function: types.FunctionType) -> Callable[..., Any]:
     """The twin of a function of the user's. A function made by rewritten code is rewritten already."""
-    if hasattr(function, "__np2fx_rewritten__") or lift_function is None or function.__code__.co_filename.startswith("<np2fx "):
+    if hasattr(function, "__np2fx_rewritten__") or function.__code__.co_filename.startswith("<np2fx "):
         return function
+    if lift_function is None:
+        importlib.import_module(".converting", __package__)  # a rewritten file imports this module alone
+    assert lift_function is not None
     return lift_function(function)
 
 
-from .boundary import boundary  # noqa: E402  (rewritten files spell it ops.boundary)
+from .boundary import boundary, twin  # noqa: E402  (rewritten files spell it ops.boundary)
 
-__all__ = ["boundary", "call", "getitem", "key", "method", "python", "scalar", "setitem", "update", "update_item"]
+__all__ = ["boundary", "call", "getitem", "key", "method", "python", "scalar", "setitem", "twin", "update", "update_item"]

@@ -7,14 +7,18 @@ dict that holds arrays goes in as a copy that holds tensors, and what the functi
 from __future__ import annotations
 
 import collections
+import contextlib
 import contextvars
 import dataclasses
+import functools
+import types
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy
 import torch
 
-from .semantics.arrays import as_tensor, can_share, is_scalar, zero_d_array
+from .semantics.arrays import as_tensor, can_share, given, is_scalar, zero_d_array
 from .semantics.table import Refused
 
 _Kept = dict[tuple[int, str], tuple[Any, Any]]
@@ -37,6 +41,10 @@ class Passage:
         """what was passed, what went in for it, the elements of the latter then"""
         self.seen: dict[int, Any] = {}
         """id of what was passed and is no container -> it"""
+        self.around: Callable[[], contextlib.AbstractContextManager[Any]] | None = None
+        """what has to be around each step of a generator that leaves the function; None where none may"""
+        self.owner = ""
+        """the function's name, by which functions made in it are told"""
         self.unshared: list[tuple[numpy.ndarray[Any, Any], torch.Tensor, int]] = []
         """arrays whose memory torch cannot share, their copies, and the copies' versions"""
 
@@ -54,6 +62,8 @@ class Passage:
         self.seen[id(value)] = value
         entered = self._leaf(value)
         if entered is not value:
+            if self.unshared and isinstance(value, numpy.ndarray):
+                self._apart(value)
             self._note(value, entered)
         return entered
 
@@ -77,7 +87,7 @@ class Passage:
 
     def _leaf(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return value if self.inside else zero_d_array(value)
+            return value if self.inside else given(zero_d_array(value))
         if isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
             if isinstance(value, (numpy.ma.MaskedArray, numpy.matrix)):
                 raise Refused(
@@ -91,10 +101,20 @@ class Passage:
     def _array(self, value: numpy.ndarray[Any, Any]) -> torch.Tensor:
         """An array as a tensor on its memory; a copy where torch cannot share (negative strides, read-only, another device)."""
         if can_share(value):
-            return zero_d_array(torch.from_numpy(value))
+            return given(zero_d_array(torch.from_numpy(value)))
         made = zero_d_array(as_tensor(value))
         self.unshared.append((value, made, _version(made)))
         return made
+
+    def _apart(self, value: Any) -> None:
+        """Raise Refused where an array went in as a copy and another one lies on its memory: writes through one would not be seen."""
+        copied = {id(array) for array, _, _ in self.unshared}
+        for other, _ in self.given.values():
+            if other is value or not isinstance(other, numpy.ndarray) or copied.isdisjoint((id(value), id(other))):
+                continue
+            if (value.flags.writeable or other.flags.writeable) and numpy.may_share_memory(value, other):
+                message = "two arguments share memory, and torch can take one of them only as a copy (negative strides, read-only)"
+                raise Refused(message, "pass copies", "aliasing")
 
     def outward(self, value: Any) -> Any:
         """A result, or an element of a container of the caller's, as the caller knows it."""
@@ -114,6 +134,8 @@ class Passage:
             return value if all(a is b for a, b in zip(_elements(made), _elements(value), strict=False)) else made
         if not self.arrays:
             return value
+        if isinstance(value, (Iterator, types.FunctionType)) and id(value) not in self.seen:
+            return self._later(value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type) and id(value) not in self.seen:
             for field in dataclasses.fields(value):  # made in the function: nobody else holds it yet
                 held = getattr(value, field.name, None)
@@ -121,6 +143,34 @@ class Passage:
                 if new is not held:
                     object.__setattr__(value, field.name, new)
         return to_array(value)
+
+    def finished(self, result: Any) -> Any:
+        """The result of the call, as the caller gets it."""
+        if self.inside:
+            if _is_generator(result) and self.around is None:
+                raise Refused("a generator writes through views which torch has only as copies, after the call that they hold for",
+                              "return a list", "not-rewritten")  # fmt: skip
+            return result
+        if self.arrays:
+            return self.outward(result)
+        return self._later(result) if _is_generator(result) else result
+
+    def _later(self, value: Any) -> Any:
+        """What computes after the call is over. A generator does so step by step, and each step is as a call of its own."""
+        if isinstance(value, types.FunctionType):
+            if self.owner and value.__qualname__.startswith(f"{self.owner}.<locals>."):
+                raise Refused(f"the function returns `{value.__name__}`, which would compute with tensors after it",
+                              "return arrays, or define the function outside", "not-rewritten")  # fmt: skip
+            return value
+        if type(value).__module__ not in ("builtins", "itertools") or id(value) in self.seen:
+            return value
+        if not _is_generator(value):
+            raise Refused(f"the function returns a {type(value).__name__}, which would compute with tensors after it",
+                          "return a list of it", "not-rewritten")  # fmt: skip
+        if self.around is None or self.unshared or any(copy is not original for original, copy, _ in self.containers):
+            raise Refused("a generator leaves the function, which has some of its arguments only as copies: it would not see changes",
+                          "return a list of it", "not-rewritten")  # fmt: skip
+        return _steps(value, self.around, self.outward)
 
     def state(self, value: Any) -> Any:
         """What an attribute of the caller's object holds after the call: arrays, and containers of arrays."""
@@ -161,6 +211,32 @@ class Passage:
                 if list(held) != list(original):
                     original.clear()
                 original.update(held)
+
+
+def _is_generator(value: Any) -> bool:
+    return isinstance(value, types.GeneratorType)
+
+
+def _steps(
+    inside: Generator[Any, Any, Any], around: Callable[[], contextlib.AbstractContextManager[Any]], outward: Callable[[Any], Any]
+) -> Generator[Any, Any, Any]:
+    """A generator of rewritten code as its caller has it."""
+    step: Callable[[], Any] = inside.__next__
+    try:
+        while True:
+            try:
+                with around():
+                    value = step()
+            except StopIteration as end:
+                return outward(end.value)
+            try:
+                step = functools.partial(inside.send, (yield outward(value)))
+            except GeneratorExit:
+                raise
+            except BaseException as error:
+                step = functools.partial(inside.throw, error)
+    finally:
+        inside.close()
 
 
 _CONTAINERS = (list, dict, collections.deque, collections.OrderedDict, collections.defaultdict)

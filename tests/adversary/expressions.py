@@ -83,7 +83,7 @@ f'{{A}.shape}'|str({A}.ndim)|[r[0] for r in {N}]|sum(r.sum() for r in {A:n})|all
 """
 LEAVING = """
 float({s})|int({s:r})|bool({s})|{A}.tolist()|{V}[0].item()|{a:r}.max().item()|min({V:r})|max({V:r})|sorted({V:r})|f'{{a:r}.sum():.2f}'|{A}[{=:r} > 0]|np.nonzero({A})[0]|np.unique({V:r})|{A}.any() and {num}
-{num} in {A}|np.flatnonzero({V})|np.argwhere({A})|1 if {s:r} > 0 else 2|str({s})|{a:r}[{=:b}].sum()|np.where({V:r} > 0)[0]|range(int(np.sum({V:b})))|'%s' % ({A}.sum(),)|any({V})|all({V:b})|np.array(sorted({V:r}))|np.trim_zeros({V})|Box({a:n}).doubled()
+{num} in {A}|np.flatnonzero({V})|np.argwhere({A})|1 if {s:r} > 0 else 2|str(bool({s}))|{a:r}[{=:b}].sum()|np.where({V:r} > 0)[0]|range(int(np.sum({V:b})))|'%.2g' % ({A:r}.max(),)|any({V})|all({V:b})|np.array(sorted({V:r}))|np.trim_zeros({V})|Box({a:n}).doubled()
 """
 HELPERS = """
 normalise({A:n})|normalise({A:n}, eps=0.5)|scale({a:n})|scale({a:n}, 3)|scale({a:n}, by={num})|two({a:n})[1]|affine({a:n}, {num}, b=2)|first({A})|{A} + shift|centre({A:n})|centre({A:n}, axis={ax})|clamp({a:r}, 0, 1)|softmax({A:x})

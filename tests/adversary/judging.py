@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import linecache
+import re
 import signal
 import warnings
 from collections.abc import Iterator
@@ -29,6 +30,9 @@ SECONDS = 20.0
 """How long a program may take in all ways."""
 REFUSALS = (np2fx.ConversionError, np2fx.TraceError)
 COARSE = {"float16": Tolerance(4e-3, 4e-3), "float32": Tolerance(2e-5, 2e-5), "complex64": Tolerance(2e-5, 2e-5)}
+NARROW = {"int8": "float16", "uint8": "float16", "bool": "float16", "int16": "float32", "uint16": "float32"}
+"""The floats in which NumPy computes the functions of small integers."""
+FUNCTIONS = re.compile(r"\bnp\.(\w*(sin|cos|tan|exp|log|sqrt)\w*|hypot|cbrt|deg2rad|rad2deg|degrees|radians|float16|true_divide|divide|reciprocal|spacing)\b")
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ def _named(node: Any, args: list[Any]) -> dict[str, Any]:
 def tolerance(program: Program) -> Tolerance:
     """By dtype; where a program rounds to a coarser one on its way, that one's for all."""
     dtypes = {getattr(a, "dtype", None) for a in program.sample}
+    if FUNCTIONS.search(program.source):
+        dtypes |= {np.dtype(NARROW[d.name]) for d in dtypes if d is not None and d.name in NARROW}
     return next((t for name, t in COARSE.items() if np.dtype(name) in dtypes or name in program.source), Tolerance())
 
 

@@ -93,6 +93,9 @@ VIEWS = (
     "{A}.T", "{A}.reshape({shape})", "{A}[::-1]", "{A}.ravel()", "np.flip({A})", "{A}[{idx}]", "{A}[{idx}]", "{N}.swapaxes(0, 1)", "{A}[1:]", "{N}[:, 0]", "{A}.reshape(-1)",
     "{A}.view()", "{A}[...]", "{A}[None]", "np.squeeze({A})", "np.transpose({A})", "np.asarray({A})", "{A}[..., ::-1]", "np.ravel({A})", "{A}[:]", "{c}.real", "{N}[0]", "np.atleast_2d({A})",
     "np.broadcast_to({A}, {A}.shape)", "{N}[1:, ::2]", "np.moveaxis({N}, 0, -1)", "{A}", "np.split({A}, {n})[0]", "np.expand_dims({A}, 0)", "{A}[::2]", "np.fliplr({N})", "{A}[[0, -1]]",
+    "{A}.astype(np.float64, copy=False)", "np.array({A}, copy=None)", "np.asarray({A}, dtype={dt})", "np.require({A})", "{A}.T.T", "{A}[::-1][::-1]", "{A}[1:][:-1]",
+    "np.flip({A}, 0)", "np.flipud({A})", "{N}[::-1, ::-1]", "{N}[..., 0]", "{N}[:, None]", "np.rollaxis({N}, 1)", "np.array_split({A}, 2)[0]", "np.ravel({A}[::-1])", "{A}[None][0]",
+    "np.lib.stride_tricks.sliding_window_view({V}, 1)[:, 0]", "np.matrix_transpose({N})", "np.real({A})", "np.split({A}, {n})[-1]", "{N}.T[::-1]", "list({N})[0]", "np.stack([{A}])[0]",
     "{A}.reshape({shape})[::-1]", "{A}.T[0]", "{M}.diagonal()", "{A}.flatten()", "{A}.copy()", "{A}.astype({A}.dtype, copy=False)", "np.rot90({M})",
 )  # fmt: skip
 
@@ -134,7 +137,7 @@ def with_out(w: Writer) -> None:
 IN_PLACE = (
     "{A:u}.sort()", "{A:u}.fill({num})", "np.copyto({A:u}, {~})", "np.copyto({A:u}, {num}, where={=:b})", "np.put({A:u}, [0, -1], {num})", "np.add.at({A:u}, [0, 0, -1], {num})", "np.putmask({A:u}, {=:r} > 0, {num})",
     "np.fill_diagonal({M:u}, {num})", "{A:u}.put([0], {num})", "np.add.at({V:u}, [0, 0], [1, 2])", "bump({A:u})", "bump({A:u}, by={num})", "{0} = zero_first({A:u})", "np.place({A:u}, {=:b}, [0])",
-    "np.subtract.at({A:u}, 0, 1)", "{A:u}[:] = {A:u}[::-1]", "{V:u}[1:] += {V:u}[:-1]", "{A:u}.sort(axis=0)", "np.put_along_axis({A:u}, np.argmax({=:r}, axis=-1, keepdims=True), {num}, axis=-1)", "{A:u}.partition(0)",
+    "np.subtract.at({A:u}, 0, 1)", "{A:u}[:] = {A:u}[::-1]", "{V:u}[1:] += {V:u}[:-1]", "{A:u}.sort(axis=0)", "np.put_along_axis({A:u}, np.argmax({=:r}, axis=-1, keepdims=True), {num}, axis=-1)",
     "{A:u}.flat[0] = {num}", "{M:u}[:, [0, -1]] = {M:u}[:, [-1, 0]]", "{A:u}.shape", "{c}.real = {num}", "{c}.imag[...] = 0", "{A:u}.flat = {num}", "np.multiply.at({V:u}, [0], 2)",
     "np.maximum.at({V:u}, [0, 0], {num})", "del {A}", "assert {A}.ndim >= 1", "assert {A}.shape[0] > 0, 'empty'", "print({A}.shape)", "pass", "'a docstring in the middle'",
 )  # fmt: skip
@@ -146,6 +149,40 @@ def in_place(w: Writer) -> None:
     if text.startswith("del ") and not text[4:].startswith("v"):
         raise Failed("only variables of the body are deleted")
     w.commit(text)
+
+
+OVERLAPPING = (
+    "{0}[1:] += {0}[:-1]", "{0}[:-1] = {0}[1:]", "{0}[1:] = {0}[:-1]", "{0}[:] = {0}[::-1]", "{0}[::-1] = {0}", "{0} += {0}[::-1]", "{0}[1:] -= {0}[1:][::-1]", "{0} *= {0}", "{0}[...] = np.flip({0})",
+    "np.add({0}[1:], {0}[:-1], out={0}[1:])", "np.copyto({0}[1:], {0}[:-1])", "np.add({0}, 1, out={0}[::-1])", "np.multiply({0}[::-1], 2, out={0})", "{0}[::2] = {0}[::-1][::2]", "{0}[1:] = np.cumsum({0}, axis=0)[1:]",
+    "np.flip({0})[0] = {num}", "np.flip({0}, 0)[...] += 1", "{0}[::-1][1:] = {num}", "{0}[::-1][0] += 1", "{0}[::-1].sort(axis=0)", "{0}[::-1].fill({num})", "{0}.T[...] = {num}", "{0}.T[0] += 1", "{0}[1:][::-1][:1] = {num}",
+    "np.put({0}[::-1], [0], {num})", "{0}[..., ::-1] *= 2", "{0}.reshape(-1)[0] = {num}", "{0}.ravel()[0] = {num}", "{0}.flatten()[0] = {num}", "{0}.view()[-1] = {num}", "np.squeeze({0})[...] = {num}",
+    "np.atleast_2d({0})[0] += 1", "np.nan_to_num({0}, copy=False)", "np.clip({0}, 0, 1, out={0})", "np.negative({0}, out={0})", "{0}[0], {0}[-1] = {0}[-1], {0}[0]", "{0}[[0, -1]] = {0}[[-1, 0]]",
+    "{0}[{0} > 0] *= 2", "{0}[np.argsort({0}, axis=0, kind='stable')[:1]] = {num}", "np.copyto({0}, {0}[::-1], where={0} > 0)", "np.swapaxes({0}, 0, -1)[0] = {num}", "np.moveaxis({0}, 0, -1)[..., 0] = {num}",
+    "{0}.partition(0, axis=0)\n{0}[1:].sort(axis=0)", "for row in {0}:\n    row *= 2", "for row in {0}[::-1]:\n    row += 1", "for i in range(1, len({0})):\n    {0}[i] += {0}[i - 1]", "{0}.real[0] = {num}",
+    "{1} = {0}\n{1}[0] = {num}", "{1} = {2} = np.zeros({n})\n{1}[0] = {num}\n{2} += 1", "{1} = {0}.copy()\n{0}[0] = {num}", "{1}, {2} = {0}[:1], {0}[1:]\n{1} += 1\n{2}[...] = 0", "{1} = [{0}, {0}]\n{1}[0][0] = {num}",
+    "{1} = {0}[0]\n{0}[0] = {num}", "{1} = {0}[..., 0]\n{0}[0] = {num}", "{1} = {0}.T\n{1} += 1\n{0}[-1] = {num}", "{1} = {0}[::-1]\n{2} = {1}[1:]\n{2} += 1\n{0}[0] = {num}", "{1} = {0}[...]\n{1} -= {1}[0]",
+)  # fmt: skip
+
+
+def overlap(w: Writer) -> None:
+    """An array written to from itself, or through a view of itself, of any layout."""
+    name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and v.size > 0 and writable(v))
+    text = w.rng.choice(OVERLAPPING).replace("{0}", name).replace("{1}", w.fresh()).replace("{2}", w.fresh())
+    w.commit(w.fill(text.replace("{n}", f"len({name})")))
+
+
+READ_ONLY = (
+    "{1} = np.broadcast_to({0}, (2, *{0}.shape))", "{1} = np.diagonal(np.atleast_2d({0}))", "{1} = {0}.imag", "{1} = np.lib.stride_tricks.sliding_window_view({0}, 1, axis=0)",
+    "{1} = np.broadcast_to({0}, {0}.shape)[::-1]", "{1} = np.real({0})", "{1} = np.atleast_2d({0}).diagonal()[:]", "{1} = {0}[0]", "{1} = np.asarray({0})", "{1} = {0}.sum()",
+)  # fmt: skip
+
+
+def read_only(w: Writer) -> None:
+    """A write into what NumPy may hand out read-only, or as a scalar."""
+    name = w.variable(lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and v.size > 0)
+    made = w.rng.choice(READ_ONLY).replace("{0}", name).replace("{1}", new := w.fresh())
+    write = w.rng.choice(("{1}[0] = {num}", "{1}[...] = {num}", "{1} += 1", "{1}.fill({num})")).replace("{1}", new)
+    _compound(w, w.fill(f"{made}\ntry:\n    {write}\nexcept (ValueError, TypeError, IndexError):\n    {new} = {name} * 2"))
 
 
 def swap(w: Writer) -> None:
@@ -334,7 +371,7 @@ def collection(w: Writer) -> None:
 
 
 SIMPLE: dict[Callable[[Writer], None], int] = {
-    assign: 40, augment: 10, scalar_augment: 5, set_item: 16, view_and_write: 10, with_out: 5, in_place: 7, swap: 2, unpack: 4,
+    assign: 40, augment: 10, scalar_augment: 5, set_item: 16, view_and_write: 10, with_out: 5, in_place: 7, swap: 2, unpack: 4, overlap: 8,
 }  # fmt: skip
 COMPOUND: dict[Callable[[Writer], None], int] = {
     loop: 8,
@@ -344,6 +381,7 @@ COMPOUND: dict[Callable[[Writer], None], int] = {
     context: 1,
     inner_function: 3,
     collection: 3,
+    read_only: 1,
 }
 
 

@@ -168,7 +168,7 @@ def test_an_internal_error_is_one_line(repo, capsys, monkeypatch, command):
         raise RuntimeError("a\nlong story")
 
     monkeypatch.setattr(np2fx.source.check, "find_nodes", fail)
-    monkeypatch.setattr(np2fx.source.rewrite, "rewrite_source", fail)
+    monkeypatch.setattr(np2fx.source.rewrite.Batch, "rewrite", fail)
     code, _, err = run(capsys, command, "bad.py")
     assert code == 2 and "internal error: RuntimeError: a long story" in err and "report" in err and err.count("\n") == 1
     assert (repo / "bad.py").read_text() == BAD

@@ -60,3 +60,37 @@ def test_refused(repo, capsys):
 def test_mistakes(repo, capsys, argv, message):
     assert main(["trace", *argv]) == 2
     assert message in capsys.readouterr().err
+
+
+METHODS = """
+import numpy as np
+
+class Scale:
+    factor = 2
+    def __call__(self, x):
+        return x * self.factor
+
+class Shift:
+    def __init__(self, by):
+        self.by = by
+    def act(self, x):
+        return x + self.by
+    @staticmethod
+    def static(x):
+        return x - 1
+
+def make():
+    return Shift(3)
+"""
+
+
+def test_methods_are_traced_on_an_object(repo, capsys):
+    (repo / "methods_to_trace.py").write_text(METHODS)
+    np.savez(repo / "one.npz", x=np.arange(3.0))
+    for function in ("methods_to_trace:Scale.__call__", "methods_to_trace.py:Shift.static"):
+        assert main(["trace", function, "--samples", "one.npz"]) == 0
+    assert main(["trace", "methods_to_trace.py:Shift.act", "--samples", "one.npz"]) == 2
+    assert "Shift is made with by" in capsys.readouterr().err
+    (repo / "pyproject.toml").write_text('[tool.np2fx.instances]\n"methods_to_trace.py:Shift" = "make"\n')
+    assert main(["trace", "methods_to_trace.py:Shift.act", "--samples", "one.npz"]) == 0
+    assert "torch.add" in capsys.readouterr().out

@@ -7,6 +7,7 @@ NumPy scalars as operands, Python values.
 from __future__ import annotations
 
 import io
+import math
 
 import np2fx
 import numpy as np
@@ -60,13 +61,16 @@ def branch(x):
     return np.abs(x) if (x < 0).any() else x * 10
 
 
+def python_numbers(x):
+    return x * float(x.sum()) + int(x[0]) * x.sum().item() + np.array(x.tolist()).astype(x.dtype) * math.sqrt(abs(x[0]))
+
+
 RIGHT = [interpolated, padded_and_transformed, standardized, rows_in_python, one_element, one_element_of_a_matrix, reversed_slice,
-         numpy_scalars, norm_of_it, branch]  # fmt: skip
+         numpy_scalars, norm_of_it, branch, python_numbers]  # fmt: skip
 REFUSED_BY_TRACE = {
-    "float": (lambda x: x * float(x.sum()), "python-value"),
-    "int": (lambda x: x * int(x[0]), "python-value"),
-    "item": (lambda x: x * x.sum().item(), "python-value"),
-    "tolist": (lambda x: np.array(x.tolist()) + x, "python-value"),
+    "text": (lambda x: x * float(f"{x.sum():.3f}"), "python-value"),
+    "size": (lambda x: x[: int(x[1])] * 2, "python-value"),
+    "range": (lambda x: [x * i for i in range(int(x[1]))], "python-value"),
     "raw buffer": (lambda x: np.frombuffer(memoryview(np.asarray(x))) + x, None),
     "size of a mask": (lambda x: x[x > 0] / len(x[x > 0]), "data-dependent-shape"),
 }

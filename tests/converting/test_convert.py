@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+
 import np2fx
 import numpy as np
 import pytest
@@ -162,3 +165,51 @@ def test_torch_values_keep_torchs_meaning():
     action, halves = np2fx.convert(act)(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64))
     assert shown(action) == shown(act(np.array([1.0, 2.0, 3.0]))[0])
     assert halves.dtype == torch.float32
+
+
+class Affine:
+    def __init__(self):
+        self.offset = np.array([1.0, 2.0])
+
+    def __call__(self, x, factor=1):
+        return (x - self.offset) * factor
+
+    @classmethod
+    def doubled(cls, x):
+        return x * 2
+
+
+def weighted(weights, x, power=2, *, bias=3):
+    return weights * x**power - bias
+
+
+def test_callables_keep_what_they_hold():
+    x = np.array([3.0, -5.0])
+    affine = Affine()
+    partial = functools.partial(weighted, np.array([0.5, 2.0]), bias=1.0)
+    partials = functools.partial(affine, factor=3), partial, functools.partial(partial, power=3)
+    for function in (affine, Affine().__call__, Affine.doubled, *partials):
+        converted = np2fx.convert(function)
+        assert shown(converted(torch.from_numpy(x))) == shown(function(x))
+        assert inspect.signature(converted) == inspect.signature(function)
+        assert "def " in converted.source_for(x)
+
+
+def test_a_write_into_what_a_partial_holds_is_seen():
+    held = np.zeros(2)
+
+    def fills(out, x):
+        out[:] = x
+        return out.sum()
+
+    np2fx.convert(functools.partial(fills, held))(torch.tensor([1.0, 2.0], dtype=torch.float64))
+    assert held.tolist() == [1.0, 2.0]
+
+
+NO_FUNCTIONS = [torch.nn.Linear(2, 2), Affine, np.sin, len, functools.partial(np.clip, a_min=0)]
+
+
+@pytest.mark.parametrize("thing", NO_FUNCTIONS, ids=lambda thing: type(thing).__name__)
+def test_what_is_no_python_function_is_refused(thing):
+    with pytest.raises(np2fx.ConversionError, match="is not a Python function"):
+        np2fx.convert(thing)

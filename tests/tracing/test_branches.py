@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import np2fx
 import numpy as np
@@ -54,6 +55,19 @@ def nested(x):
     return y
 
 
+def numbers(x):
+    return [1.0 if x[0] > 0 else x[2], 3 if x[1] > 0 else 4, x[1] > 0 and x[2] > 0, "same"]
+
+
+def guarded(x):
+    r = 0.0
+    if x[0] > 0:
+        r = math.log(x[0]) + 1 / float(x[0])
+        if x[1] != 0 and x[2] > x[1]:
+            r += float(x[2]) // float(x[1])
+    return r * x
+
+
 def structure(x):
     if x[0] > 0:
         a, b = x, -x
@@ -63,7 +77,8 @@ def structure(x):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=range(len(SAMPLES)))
-@pytest.mark.parametrize("function", [early_return, elif_and_and, ternary_or_not, bounded_while, written_argument, nested, structure])
+@pytest.mark.parametrize("function", [early_return, elif_and_and, ternary_or_not, bounded_while, written_argument, nested, numbers,
+                                      guarded, structure])  # fmt: skip
 def test_every_way_is_in_the_graph(function, sample):
     graph = np2fx.trace(function, sample.copy())
     for other in SAMPLES:
@@ -101,7 +116,9 @@ def test_the_graph_does_not_depend_on_the_sample():
     (lambda x: np.linalg.inv(np.diag(x)) if x[0] > 0 else np.diag(x), "may fail"),
     (lambda x: x[:2] if x[0] > 0 else x, "shape"),
     (lambda x: x if x[0] > 0 else x.astype(np.float32), "float32"),
-    (lambda x: 1.0 if x[0] > 0 else 2.0, "Python values"),
+    (lambda x: 1.0 if x[0] > 0 else 2, "int64"),
+    (lambda x: "a" if x[0] > 0 else "b", "Python values"),
+    (lambda x: x if x[0] > 0 else [x], "Python values"),
 ])  # fmt: skip
 def test_what_cannot_be_a_choice_is_refused(function, why):
     with pytest.raises(np2fx.TraceError, match=why) as refused:

@@ -76,19 +76,15 @@ def test_a_computed_position():
 @pytest.mark.parametrize(
     ("name", "fn"),
     [
-        ("python-value", lambda x: x * float(x.sum())),
-        ("python-value", lambda x: x * int(x[0])),
-        ("python-value", lambda x: x.sum().item()),
-        ("python-value", lambda x: x.tolist()),
+        ("python-value", lambda x: x.sum().hex()),
+        ("python-value", lambda x: x.tobytes()),
         ("python-value", lambda x: [0.0, 1.0, 2.0, 3.0, 4.0, 5.0][x.argmax()]),
         ("python-value", lambda x: range(x.argmax())),
         ("python-value", lambda x: f"{x[0]:.2f}"),
         ("python-value", lambda x: str(x)),
-        ("python-value", lambda x: round(x[0])),
-        ("python-value", lambda x: __import__("math").sqrt(x[0])),
+        ("python-value", lambda x: __import__("math").gamma(x[0])),
         ("python-value", lambda x: {x[0]: 1}),
-        ("data-dependent-branch", lambda x: 1 if np.allclose(x, 0) else 2),
-        ("data-dependent-branch", lambda x: 1.0 in x),
+        ("data-dependent-branch", lambda x: 1 if np.allclose(x, 0) else 2.0),
     ],
 )
 def test_values_do_not_leave_the_graph(name, fn):
@@ -112,7 +108,7 @@ def test_values_of_constants_do():
 def test_a_caught_refusal_is_a_refusal():
     def f(x):
         try:
-            k = float(x[0])
+            k = float(str(x[0]))
         except Exception:
             k = 1.0
         return x * k

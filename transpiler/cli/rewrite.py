@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from ..source import files
 from ..source.config import Config
 from ..source.findings import Finding, make_finding
 from . import REPORT, UsageError, options, output
+
+if TYPE_CHECKING:
+    from ..source.project import Parsed
+    from ..source.rewrite import Rewritten
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,60 +30,120 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    findings: list[Finding] = []
-    texts: dict[str, str] = {}
-    changed = broken = 0
+    outcome = _Outcome(args)
     for start in args.paths:
         if start != "-" and not os.path.exists(start):
             raise UsageError(f"{start}: no such file or folder")
         config = options.config_of(args, args.stdin_filename if start == "-" else start)
         for path in files.discover([start], config.exclude, config.root):
             try:
-                did, said = _file(path, config, args, texts)
+                outcome.read(path, config)
             except OSError as error:
                 raise UsageError(f"{path}: {error.strerror}" if error.strerror else str(error)) from None
             except Exception as error:  # one file must not stop the run
-                if os.environ.get("NP2FX_DEBUG"):
-                    raise
-                text = " ".join(str(error).split())[:300]
-                print(f"np2fx: {path}: internal error: {type(error).__name__}: {text}; {REPORT}", file=sys.stderr)
-                did, said, broken = False, [], broken + 1
-            findings += said
-            changed += did
-    return _finish(args, findings, texts, changed, broken)
+                outcome.internal(path, error)
+    outcome.rewrite()
+    return _finish(args, outcome)
 
 
-def _file(path: str, config: Config, args: argparse.Namespace, texts: dict[str, str]) -> tuple[bool, list[Finding]]:
-    """Rewrite one file: whether it changed (or would), and the findings; its text as it was goes into `texts`."""
-    from ..source.rewrite import rewrite_source
+class _Outcome:
+    """One run: the files that were read, what became of them, the findings, and the texts that these are about."""
 
-    name = args.stdin_filename if path == "-" else path
-    data = files.read(path)
-    if not files.mentions(data, config.markers()) and path != "-":
-        return False, []
-    try:
-        source = files.decode(data, name)
-    except files.EncodingError as error:
-        return False, [make_finding("encoding-error", path=name, line=error.line, column=min(error.line, 1), message=str(error))]
-    text, findings = rewrite_source(source.text, name, config, all_functions=args.all_functions, exact=args.exact, boundary=args.boundary,
-                                    random_as_input=args.random_as_input)  # fmt: skip
-    changed = text != source.text
-    if findings:
-        texts[name] = source.text
-    findings = [f for f in findings if config.wants(f)]
-    if args.diff:
-        if changed:
-            sys.stdout.write(diff(source.text, text, name))
-    elif path == "-" and not args.check:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(source.encode(text))
-        sys.stdout.buffer.flush()
-    elif changed and args.check:
-        print(f"would rewrite {name}")
-    elif changed:
-        files.write(path, source.encode(text))
-        print(f"rewrote {name}")
-    return changed, findings
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.given: dict[str, list[tuple[Parsed, Config]]] = {}
+        self.seen: set[str] = set()
+        self.findings: list[Finding] = []
+        self.texts: dict[str, str] = {}
+        self.made: list[Rewritten] = []
+        self.broken = 0
+
+    def internal(self, path: str, error: Exception) -> None:
+        if os.environ.get("NP2FX_DEBUG"):
+            raise error
+        text = " ".join(str(error).split())[:300]
+        print(f"np2fx: {path}: internal error: {type(error).__name__}: {text}; {REPORT}", file=sys.stderr)
+        self.broken += 1
+
+    def read(self, path: str, config: Config) -> None:
+        """Take a file in; what cannot be read as Python is a finding."""
+        from ..source.project import Parsed, root_of
+        from ..source.rewrite import parse
+
+        name = self.args.stdin_filename if path == "-" else path
+        if os.path.realpath(path) in self.seen:  # named twice
+            return
+        self.seen.add(os.path.realpath(path))
+        data = files.read(path)
+        if not files.mentions(data, config.markers()) and path != "-":
+            return
+        try:
+            source = files.decode(data, name)
+        except files.EncodingError as error:
+            column = min(error.line, 1)
+            self.say([make_finding("encoding-error", path=name, line=error.line, column=column, message=str(error))], config)
+            return
+        parsed = parse(source, source.text, config)
+        if isinstance(parsed, Parsed):
+            self.given.setdefault("-" if path == "-" else root_of(path), []).append((parsed, config))
+        else:
+            self.texts[name] = source.text
+            self.say(parsed, config)
+
+    def rewrite(self) -> None:
+        """Rewrite all that was read, then write it as one."""
+        from ..source.project import Project
+        from ..source.rewrite import Batch, Options
+
+        args = self.args
+        how = Options(args.all_functions, args.exact, args.boundary, args.random_as_input)
+        for root, given in self.given.items():
+            batch = Batch(given, Project() if root == "-" else Project(root, given[0][1].exclude), how)
+            for parsed, _ in given:
+                try:
+                    batch.module(parsed)
+                except Exception as error:  # one file must not stop the run
+                    self.internal(parsed.path, error)
+                    batch.drop(parsed)
+            for group in batch.groups():
+                try:
+                    made = batch.rewrite(group)
+                except Exception as error:
+                    self.internal(", ".join(p.path for p in group), error)
+                    continue
+                for m in made:
+                    self.made.append(m)
+                    if m.findings:
+                        self.texts[m.source.path] = m.source.text
+                    self.say(m.findings, batch.configs.get(os.path.realpath(m.source.path), given[0][1]))
+        order = {p.path: n for n, (p, _) in enumerate(g for given in self.given.values() for g in given)}
+        self.made.sort(key=lambda m: order.get(m.source.path, len(order)))
+        self.findings.sort(key=lambda f: order.get(f.path, len(order)))
+        self.write()
+
+    def say(self, findings: list[Finding], config: Config) -> None:
+        self.findings += [f for f in findings if config.wants(f)]
+
+    def write(self) -> None:
+        args, changed = self.args, [m for m in self.made if m.changed]
+        stdin = [m for m in self.made if m.source.path == args.stdin_filename and "-" in args.paths]
+        if not (args.diff or args.check):
+            try:
+                files.write_all({m.source.path: m.source.encode(m.new) for m in changed if m not in stdin})
+            except OSError as error:
+                raise UsageError(f"{error.filename}: {error.strerror}; nothing was written" if error.strerror else str(error)) from None
+        for m in self.made:
+            because = f" (helper of {m.helper_of})" if m.helper_of else ""
+            if args.diff and m.changed:
+                if because:
+                    print(f"np2fx: {m.source.path}{because}", file=sys.stderr)
+                sys.stdout.write(diff(m.source.text, m.new, m.source.path))
+            elif m in stdin and not args.check and not args.diff:
+                sys.stdout.flush()
+                sys.stdout.buffer.write(m.source.encode(m.new))
+                sys.stdout.buffer.flush()
+            elif m.changed and not args.diff:
+                print(f"{'would rewrite' if args.check else 'rewrote'} {m.source.path}{because}")
 
 
 def diff(old: str, new: str, path: str) -> str:
@@ -91,7 +156,9 @@ def diff(old: str, new: str, path: str) -> str:
     return "".join(lines)
 
 
-def _finish(args: argparse.Namespace, findings: list[Finding], texts: dict[str, str], changed: int, broken: int) -> int:
+def _finish(args: argparse.Namespace, outcome: _Outcome) -> int:
+    findings, texts, broken = outcome.findings, outcome.texts, outcome.broken
+    changed = sum(m.changed for m in outcome.made)
     stream = sys.stderr if args.diff or "-" in args.paths else sys.stdout
     if args.output_format != "text" or findings:
         output.show(findings, args.output_format, stream=stream, texts=texts)

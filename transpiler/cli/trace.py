@@ -87,17 +87,31 @@ def use_own_rules(text: str) -> None:
 
 
 def find_function(text: str) -> Any:
-    """`package.module:function` or `path/file.py:Class.method` as an object. Raises UsageError."""
+    """`package.module:function` or `path/file.py:Class.method` as an object, a method as that of an object. Raises UsageError."""
     module_name, _, name = text.rpartition(":")
     if not module_name or not name:
         raise UsageError(f"`{text}` must be MODULE:FUNCTION, such as pkg.pre:normalize")
     module = _from_file(module_name) if module_name.endswith(".py") else _from_name(module_name)
+    owner: Any = None
     found: Any = module
     for part in name.split("."):
-        found = getattr(found, part, None)
+        owner, found = found, getattr(found, part, None)
     if not callable(found):
         raise UsageError(f"{module_name} has no function `{name}`")
-    return found
+    return _method(owner, name, module) if isinstance(owner, type) else found
+
+
+def _method(owner: type, name: str, module: Any) -> Any:
+    from ..source.config import load_config
+    from ..verifying.instances import NoInstanceError, hint_for, method_of
+
+    path = getattr(module, "__file__", None) or ""
+    config = load_config(path or ".")
+    try:
+        return method_of(owner, name.rpartition(".")[2], module, path, config)
+    except NoInstanceError as why:
+        hint = hint_for(owner.__qualname__, config.relative(path))
+        raise UsageError(f"{name} is a method, and there is no object to call it on: {why}; {hint}") from why
 
 
 def _from_file(path: str) -> Any:

@@ -12,6 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", metavar="FILE.npz", help="real inputs: one array for each parameter, by name")
     parser.add_argument("--max-examples", type=_positive, default=50, metavar="N", help="inputs to generate for each node (default: 50)")
     parser.add_argument("--node", metavar="NAME", help="only this node")
+    parser.add_argument("--original", metavar="REV|PATH", help="hold rewritten nodes against what they were: git:HEAD~1, a file, a folder")
     parser.add_argument("--seed", type=int, default=0, help="of the generated inputs (default: 0)")
     parser.add_argument("-j", "--jobs", type=_positive, metavar="N", help="processes at a time (default: by the number of nodes)")
     parser.add_argument("--timeout", type=_limit, metavar="SECONDS", help="for a node, 0 is no limit (default: verify-timeout, 300)")

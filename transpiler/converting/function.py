@@ -10,7 +10,7 @@ import linecache
 import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -19,10 +19,11 @@ from .. import operators as ops
 from .. import own_rules
 from ..errors import numpys
 from ..passage import Passage, collect, keep, release
-from ..semantics.arrays import mirrored_views
+from ..semantics.arrays import mirrored_views, mirroring, own_layouts
 from ..semantics.table import Refused
 from ..source.facts import TORCH, UNKNOWN, Fact
 from ..source.findings import ConversionError, Finding, make_finding
+from ..source.reading import awaits
 from ..source.results import torch_parameters
 from ..source.rewriting import Rewriter
 from ..source.text import Source, splice
@@ -39,18 +40,32 @@ def convert(function: Callable[..., Any]) -> Converted:
     themselves). It is rewritten for each signature of a call and remembers; `.source_for(*samples)` shows the text,
     `.source` the one that assumes nothing, `.findings` what was said.
 
-    Raises ConversionError, with the findings that say where and why, if the function cannot be converted."""
-    if isinstance(function, types.MethodType):
-        return convert(function.__func__).bound(function.__self__)
+    Methods of objects, `functools.partial` and objects with a `__call__` of their own in Python are functions too: what they add to the
+    arguments is kept. Raises ConversionError, with the findings that say where and why, if the function cannot be converted."""
+    inner = _inside(function)
+    if inner is not None:
+        return convert(inner[0]).bound(function, *inner[1:])
     while hasattr(function, "__np2fx_original__"):
         function = function.__np2fx_original__
-    if isinstance(function, functools.partial) or not isinstance(function, types.FunctionType):
+    if not isinstance(function, types.FunctionType):
         raise ConversionError(
             [make_finding("not-rewritten", message=f"{function!r} is not a Python function", hint="give the function itself")]
         )
     made = Converted(function)
     made.prepare()
     return made
+
+
+def _inside(function: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None:
+    """The function that a method, a `functools.partial` or an object with `__call__` calls, and the arguments it adds."""
+    if isinstance(function, types.MethodType):
+        return function.__func__, (function.__self__,), {}
+    if isinstance(function, functools.partial):
+        return function.func, function.args, function.keywords
+    call = inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(call, types.FunctionType) and not isinstance(function, (type, Converted, torch.nn.Module)):
+        return call, (function,), {}
+    return None
 
 
 class Converted:
@@ -64,13 +79,21 @@ class Converted:
         self.function = function
         self.findings: list[Finding] = []
         self._variants: dict[Any, tuple[types.FunctionType, bool, str]] = {}
-        self._self: tuple[Any, ...] = ()
+        self._first: tuple[Any, ...] = ()
+        self._named: dict[str, Any] = {}
         self._keeps: set[str] = set()
 
-    def bound(self, instance: Any) -> Converted:
-        """The twin of a bound method."""
-        self._self = (instance,)
+    def bound(self, whole: Callable[..., Any], first: tuple[Any, ...], named: dict[str, Any]) -> Converted:
+        """The twin of `whole`, which calls the function with arguments of its own: the object of a method, those of a partial."""
+        self._first, self._named = (*self._first, *first), {**self._named, **named}
+        with contextlib.suppress(TypeError, ValueError):
+            self.__signature__ = inspect.signature(whole)
         return self
+
+    def _entered(self, passage: Passage, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call, its own ones first, on their way in."""
+        named = {**self._named, **kwargs}
+        return passage.inward((*self._first, *args)), {k: passage.inward(v) for k, v in named.items()}
 
     def prepare(self) -> None:
         """Rewrite for a call of which nothing is known, to find out early whether it can be done."""
@@ -82,22 +105,32 @@ class Converted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         passage, collecting = Passage(arrays=False, inside=self._is_helper), collect()
         try:
-            args, kwargs = passage.inward((*self._self, *args)), {k: passage.inward(v) for k, v in kwargs.items()}
+            args, kwargs = self._entered(passage, args, kwargs)
             twin, mirrored, _ = self._variant(args, kwargs)
             if self._keeps:
                 keep(inspect.signature(self.function).bind(*args, **kwargs).arguments, tuple(sorted(self._keeps)))
-            with mirrored_views() if mirrored else contextlib.nullcontext(), numpys():
-                return twin(*args, **kwargs)
+            passage.around = None if self._keeps or (mirrored and not (self._is_helper and mirroring())) else self._step
+            with self._step(), own_layouts(), mirrored_views() if mirrored else contextlib.nullcontext():
+                found = twin(*args, **kwargs)
+            return passage.finished(found)
         except Refused as refused:
             raise ConversionError([self._place(refused)]) from refused
         finally:
             release(passage, collecting)
             passage.settle()
 
+    @contextlib.contextmanager
+    def _step(self) -> Iterator[None]:
+        """Around the call, and around each step of a generator that it returns."""
+        try:
+            with numpys():
+                yield
+        except Refused as refused:
+            raise ConversionError([self._place(refused)]) from refused
+
     def source_for(self, *args: Any, **kwargs: Any) -> str:
         """The rewritten source for a call with these samples (arrays or tensors)."""
-        passage = Passage(arrays=False)
-        return self._variant(passage.inward((*self._self, *args)), {k: passage.inward(v) for k, v in kwargs.items()})[2]
+        return self._variant(*self._entered(Passage(arrays=False), args, kwargs))[2]
 
     @property
     def source(self) -> str:
@@ -133,6 +166,8 @@ class Converted:
         rewriter.hands_out = rewriter.careful = self._is_helper  # its arguments may be copies that stand for views
         edits = rewriter.rewrite(node, known)
         self._keeps |= rewriter.keeps
+        if (why := rewriter.unfit_generator(node, self._is_helper)) is not None:
+            raise self._refused(node.lineno, f"`{self.function.__name__}` {why}", "return a list")
         text = splice(source, *_extent(source, node), list(edits))
         return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported
 
@@ -188,8 +223,8 @@ class Converted:
     def _compile(self, source: str) -> types.FunctionType:
         """The rewritten function, living in the original's globals and closure."""
         node = self._parsed[1]
-        if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(node)):
-            raise self._refused(node.lineno, "generators and coroutines are not converted", "return a list")
+        if awaits(node):
+            raise self._refused(node.lineno, "coroutines are not converted", "await outside of it, and pass the arrays in")
         name = self._lambda_name if isinstance(node, ast.Lambda) else node.name
         filename = f"<np2fx {self.function.__qualname__} {len(self._variants)} {id(self):x}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)

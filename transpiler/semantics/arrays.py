@@ -8,6 +8,8 @@ Python numbers stay Python numbers: they are weak in NumPy's promotion.
 from __future__ import annotations
 
 import contextlib
+import contextvars
+import functools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -48,11 +50,14 @@ def _from_numpy(x: numpy.ndarray[Any, Any], dtype: torch.dtype | None) -> torch.
 
 def _from_sequence(items: list[Any], dtype: torch.dtype | None) -> torch.Tensor:
     """`numpy.array` of a list: one dtype for all (Python numbers are not weak here), shapes must agree."""
-    if not _holds_tensor(items):
+    if not holds_tensor(items):
         return _from_numpy(numpy.asarray(items, None if dtype is None else to_numpy(dtype)), None)
     device = _device_in(items)
     parts = [as_tensor(item, dtype) if isinstance(item, torch.Tensor) else as_tensor(item, dtype).to(device) for item in items]
     common = dtype or promote(*(p.dtype for p in parts))
+    if dtype is not None:
+        for item in items:
+            demand_fit(item, dtype)
     if len({tuple(p.shape) for p in parts}) > 1:
         raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
     return torch.stack([cast(p, common) for p in parts])
@@ -67,8 +72,14 @@ def _device_in(items: Sequence[Any]) -> torch.device | None:
     return None
 
 
-def _holds_tensor(items: Sequence[Any]) -> bool:
-    return any(isinstance(i, torch.Tensor) or (isinstance(i, (list, tuple)) and _holds_tensor(i)) for i in items)
+def holds_tensor(x: Any) -> bool:
+    """True for a tensor, and for nested lists and tuples with a tensor in them."""
+    return isinstance(x, torch.Tensor) or (isinstance(x, (list, tuple)) and any(map(holds_tensor, x)))
+
+
+def known(x: Any) -> Any:
+    """A constant for NumPy: a tensor as a NumPy array or scalar, others as they are. What is computed from the inputs cannot be one."""
+    return numpy.asarray(x.tolist(), dtype=to_numpy(x.dtype))[()] if isinstance(x, torch.Tensor) else x
 
 
 def is_weak(x: Any) -> bool:
@@ -93,7 +104,7 @@ def stands_for(number: Any, dtype: torch.dtype) -> bool:
 def dtype_of(x: Any) -> Any:
     """The torch dtype of an operand, or `int`, `float`, `complex` for a weak Python number."""
     if isinstance(x, torch.Tensor):
-        return x.dtype
+        return getattr(x, "_np2fx_number", x.dtype)
     if is_weak(x):
         return int if isinstance(x, int) else float if isinstance(x, float) else complex
     return as_tensor(x).dtype
@@ -123,6 +134,16 @@ def widen(x: torch.Tensor) -> torch.Tensor:
     return x.to(WIDER[x.dtype]) if x.dtype in WIDER else x
 
 
+def beside(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """`x` on the device of `a`: nothing is recorded where it is there already."""
+    return x if x.device == a.device else x.to(a.device)
+
+
+def truth(x: torch.Tensor) -> Any:
+    """What NumPy returns as Python's own bool (`allclose`): a 0-d tensor only where the value is not to be had, in a graph."""
+    return x if x.device.type == "meta" or torch.overrides._get_current_function_mode_stack() else bool(x)
+
+
 def demand(condition: Any, error: Exception) -> None:
     """Raise `error` unless `condition` (a bool, or a tensor that must be true everywhere) holds.
 
@@ -136,6 +157,33 @@ def demand(condition: Any, error: Exception) -> None:
         torch._assert_async(torch.all(condition), str(error))
     elif not bool(torch.all(condition)):
         raise error
+
+
+def python_number(x: torch.Tensor, kind: type) -> torch.Tensor:
+    """Mark a 0-d tensor as a Python number (`kind` is int, float or complex) that a graph computes: weak in promotion."""
+    x._np2fx_number = kind  # type: ignore[attr-defined]
+    return x
+
+
+def demand_fit(value: Any, dtype: torch.dtype) -> None:
+    """NumPy puts a *scalar* into an array of signed integers by way of Python's int, and raises where that does not fit.
+
+    ValueError for NaN, OverflowError for what is too large. Arrays, also 0-d ones, are cast as C does."""
+    if not (isinstance(value, torch.Tensor) and is_scalar(value)) or dtype not in _SIGNED or can_cast(value.dtype, dtype, "safe"):
+        return
+    held = value.real if value.dtype.is_complex else value
+    name, info = to_numpy(dtype), torch.iinfo(dtype)
+    if held.is_floating_point():
+        demand(torch.logical_not(torch.isnan(held)), ValueError("cannot convert float NaN to integer"))
+        whole = torch.trunc(held.to(torch.float64))
+        fits = torch.logical_and(torch.ge(whole, float(info.min)), torch.lt(whole, float(info.max) + 1.0 if info.bits < 64 else 2.0**63))
+    else:
+        wide = widen(held)
+        fits = torch.logical_and(torch.ge(wide, 0 if value.dtype in WIDER else info.min), torch.le(wide, info.max))
+    demand(fits, OverflowError(f"Python integer out of bounds for {name}"))
+
+
+_SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def zero_d_array(x: torch.Tensor) -> torch.Tensor:
@@ -169,10 +217,64 @@ def can_share(a: numpy.ndarray[Any, Any]) -> bool:
     return aligned and a.flags.writeable and a.dtype.isnative and torch.get_default_device().type == "cpu"
 
 
+_rearranged: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_rearranged", default=False)
+"""True while a function runs whose results torch may have laid out in memory otherwise than NumPy would."""
+
+
+@contextlib.contextmanager
+def own_layouts() -> Iterator[None]:
+    """For the time of a call only what was given to it (`given`), and views of that, counts as laid out as in NumPy."""
+    token = _rearranged.set(True)
+    try:
+        yield
+    finally:
+        _rearranged.reset(token)
+
+
+def given(x: torch.Tensor) -> torch.Tensor:
+    """Mark a tensor that lies in memory as NumPy's array does."""
+    x._np2fx_given = True  # type: ignore[attr-defined]
+    return x
+
+
+def demand_layout(x: torch.Tensor) -> None:
+    """Refused where the order of the elements in memory is asked for, and torch's may not be NumPy's."""
+    if not _rearranged.get() or sum(n > 1 for n in x.shape) < 2:
+        return
+    root = x if x._base is None else x._base
+    while hasattr(root, "_np2fx_mirror"):
+        root = root._np2fx_mirror[0]
+        root = root if root._base is None else root._base
+    if not getattr(root, "_np2fx_given", False):
+        message = "the order of an intermediate result in memory, which torch may have laid out otherwise than NumPy"
+        raise Refused(message, 'say which order is meant: order="C" or "F"', "unsupported-argument")
+
+
 def read_only(x: torch.Tensor) -> torch.Tensor:
     """Mark a result that NumPy hands out read-only (`broadcast_to`, `diagonal`): writing to it raises ValueError."""
     x._np2fx_read_only = True  # type: ignore[attr-defined]
     return x
+
+
+def check_writable(target: Any) -> None:
+    """Raise NumPy's ValueError where `target` is read-only."""
+    if getattr(target, "_np2fx_read_only", False):
+        raise ValueError("assignment destination is read-only")
+
+
+def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule that gives views: of what is read-only they are read-only too."""
+
+    @functools.wraps(call)
+    def view(*args: Any, **kwargs: Any) -> Any:
+        found = call(*args, **kwargs)
+        if args and getattr(args[0], "_np2fx_read_only", False):
+            for made in found if isinstance(found, (list, tuple)) else (found,):
+                if isinstance(made, torch.Tensor) and (_memory(made) == _memory(args[0]) or hasattr(made, "_np2fx_mirror")):
+                    read_only(made)
+        return found
+
+    return view
 
 
 def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch.Tensor:
@@ -187,8 +289,7 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
         target = on_memory(target)  # an array that an object of the program's holds; a trace has no such memory
     if not isinstance(target, torch.Tensor):
         raise TypeError("return arrays must be of ArrayType")
-    if getattr(target, "_np2fx_read_only", False):
-        raise ValueError("assignment destination is read-only")
+    check_writable(target)
     if getattr(target, "_np2fx_lone_copy", False):
         raise Refused("writing through a view that torch can only give as a copy", "write into the array itself", "aliasing")
     if any(stride == 0 and n > 1 for stride, n in zip(target.stride(), target.shape, strict=True)):
@@ -225,6 +326,11 @@ def mirrored_views() -> Iterator[None]:
         yield
     finally:
         _mirrors.pop()
+
+
+def mirroring() -> bool:
+    """Whether the running call is inside of `mirrored_views`."""
+    return bool(_mirrors)
 
 
 def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:

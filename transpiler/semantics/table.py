@@ -128,7 +128,11 @@ def rule(
     """
 
     def enter(body: Callable[..., Any]) -> Callable[..., Any]:
-        call = _with_writing(body, writes) if writes else _with_out(body, kind == "reduction")
+        from .arrays import keeps_read_only
+        from .destination import with_out
+
+        call = _with_writing(body, writes, names[0].startswith("numpy.ndarray.")) if writes else with_out(body, kind == "reduction")
+        call = keeps_read_only(call) if view and inspect.isfunction(call) else call
         register(Rule(names, body, call, kind, writes, view, examples))
         return call
 
@@ -142,74 +146,19 @@ def refuse(*names: str, reason: str, hint: str, finding: str = "unmapped-functio
         REFUSALS[name] = Refusal(names, reason, hint, finding)
 
 
-_CAST_ANYHOW = frozenset((
-    "take", "compress", "choose", "max", "min", "amax", "amin", "sum", "prod", "cumsum", "cumprod", "mean", "trace", "median",
-))  # fmt: skip
-"""Functions that put their result into an `out=` of any dtype."""
-
-
-def _with_out(body: Callable[..., Any], is_reduction: bool) -> Callable[..., Any]:
-    """NumPy's `out=`: the result is cast (same_kind) into the given tensor, which is then what the call returns.
-
-    A reduction computes in the dtype of `out` unless told otherwise, and `out` has to have the result's very shape."""
-    given = inspect.signature(body).parameters
-    parameters = list(given)
-    if "out" not in given:
-        return body
-    position = sys.maxsize if given["out"].kind is inspect.Parameter.KEYWORD_ONLY else parameters.index("out")
-
-    @functools.wraps(body)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        out = kwargs.pop("out", None)
-        if len(args) > position:
-            out, args = args[position], (*args[:position], None, *args[position + 1 :])
-        if out is None:
-            return body(*args, **kwargs)
-        from .arrays import store
-
-        casting = "unsafe" if body.__name__ in _CAST_ANYHOW else "same_kind"
-        if not is_reduction:
-            return store(out, body(*args, **kwargs), casting)
-        return store(_out_of_reduction(out, result := body(*args, **_in_dtype_of(out, parameters, args, kwargs))), result, casting)
-
-    return call
-
-
-def _in_dtype_of(out: Any, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of a reduction with the dtype that NumPy computes in, common to `out` and the array: sums always, means of
-    inexact arrays."""
-    if (
-        "dtype" not in parameters
-        or kwargs.get("dtype") is not None
-        or (len(args) > parameters.index("dtype") and args[parameters.index("dtype")] is not None)
-    ):
-        return kwargs
-    array = args[0] if args else next(iter(kwargs.values()))
-    is_mean = "ddof" in parameters or ("initial" not in parameters and "where" in parameters)
-    inexact = getattr(array, "is_floating_point", lambda: False)() or getattr(array, "is_complex", lambda: False)()
-    if (is_mean and not inexact) or not hasattr(out, "dtype") or len(args) > parameters.index("dtype"):
-        return kwargs
-    from .arrays import dtype_of
-    from .dtypes import promote
-
-    return {**kwargs, "dtype": promote(out.dtype, dtype_of(array))}
-
-
-def _out_of_reduction(out: Any, result: Any) -> Any:
-    if getattr(out, "shape", result.shape) != result.shape:
-        raise ValueError(f"output parameter has the wrong shape {tuple(out.shape)}, the result has {tuple(result.shape)}")
-    return out
-
-
-def _with_writing(body: Callable[..., Any], parameter: str) -> Callable[..., Any]:
+def _with_writing(body: Callable[..., Any], parameter: str, is_method: bool) -> Callable[..., Any]:
     signature = inspect.signature(body)
 
     @functools.wraps(body)
     def call(*args: Any, **kwargs: Any) -> None:
-        from .arrays import on_memory, store
+        from .arrays import check_writable, is_scalar, on_memory, store
 
         bound = signature.bind(*args, **kwargs)
-        target = bound.arguments[parameter] = on_memory(bound.arguments[parameter])
+        target = on_memory(bound.arguments[parameter])
+        check_writable(target)
+        if is_method and getattr(target, "ndim", None) == 0 and is_scalar(target):
+            target = target.clone()  # a method of a scalar writes into a copy
+        bound.arguments[parameter] = target
         store(target, body(*bound.args, **bound.kwargs), casting="unsafe")
 
     return call

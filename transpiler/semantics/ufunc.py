@@ -18,7 +18,9 @@ import numpy
 import torch
 
 from .arrays import as_tensor, cast, dtype_of, is_weak, on_memory, store, widen
+from .destination import demand_dtype, for_out
 from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
+from .indexing import assigned, flat_positions
 from .table import Refused, Rule, original, register
 
 
@@ -117,15 +119,20 @@ class Ufunc:
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
                initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
         """`numpy.ufunc.reduce`: fold the ufunc along `axis` (an int, a tuple, or None for all axes)."""
-        from ..rules import lookup
+        result = self.reduce_value(array, axis, dtype, out, keepdims, initial, where)
+        return result if out is None else store(out, result, "unsafe")
 
+    def reduce_value(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+                     initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
+        """The pure part of `reduce`: what is stored in `out`."""
         named = _REDUCTIONS.get(self.__name__)
         if named is not None:
             extra = {k: v for k, v in (("dtype", dtype), ("initial", initial), ("where", where)) if v is not None and v is not True}
-            return lookup(f"numpy.{named}").call(array, axis=axis, keepdims=keepdims, out=out, **extra)
+            return _value_of(named, out, (array,), {"axis": axis, "keepdims": keepdims, **extra})
         if where is not True:
             raise Refused(f"numpy.{self.__name__}.reduce with where= is not supported", "mask the array first")
         a = as_tensor(array, dtype)
+        demand_dtype(f"{self.__name__}.reduce", out, a.dtype)
         axes = tuple(range(a.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
         axes = tuple(sorted({_axis(d, a.ndim) for d in axes}))
         moved = (
@@ -140,25 +147,35 @@ class Ufunc:
         folded = folded.expand(moved.shape[1:]) if folded.shape != moved.shape[1:] else folded
         for d in axes if keepdims else ():
             folded = torch.unsqueeze(folded, d)
-        return folded if out is None else store(out, folded)
+        demand_dtype(f"{self.__name__}.reduce", out, folded.dtype)
+        return folded
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.accumulate`: all partial results of folding the ufunc along `axis`."""
-        from ..rules import lookup
+        result = self.accumulate_value(array, axis, dtype, out)
+        return result if out is None else store(out, result, "unsafe")
 
+    def accumulate_value(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
+        """The pure part of `accumulate`: what is stored in `out`."""
         named = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
         a = as_tensor(array)
         if named is not None:
-            return lookup(f"numpy.{named}").call(a, axis=axis, dtype=dtype, out=out)
+            return _value_of(named, out, (a,), {"axis": axis, "dtype": dtype})
         parts = list(torch.unbind(as_tensor(a, dtype), axis))
         partial = [parts[0]] if parts else []
         for part in parts[1:]:
             partial.append(self.compute(partial[-1], part, dtype=dtype))
         result = torch.stack([cast(p, partial[-1].dtype) for p in partial], axis) if partial else a
-        return result if out is None else store(out, result)
+        demand_dtype(f"{self.__name__}.accumulate", out, result.dtype)
+        return result
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.reduceat`: the fold of each slice between consecutive `indices`, which must be known when traced."""
+        result = self.reduceat_value(array, indices, axis, dtype, out)
+        return result if out is None else store(out, result)
+
+    def reduceat_value(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
+        """The pure part of `reduceat`: what is stored in `out`."""
         a = as_tensor(array)
         bounds = known_ints(indices, "indices")
         n = a.shape[axis]
@@ -173,7 +190,8 @@ class Ufunc:
         if dtype is None and any(i < j for i, j in zip(bounds, stops, strict=True)):
             common = next(p.dtype for p, i, j in zip(parts, bounds, stops, strict=True) if i < j)
         result = torch.stack([cast(p, common) for p in parts], axis)
-        return result if out is None else store(out, result)
+        demand_dtype(f"{self.__name__}.reduceat", out, result.dtype)
+        return result
 
     def outer(self, A: Any, B: Any, **kwargs: Any) -> Any:
         """`numpy.ufunc.outer`: the ufunc of every pair, shape `A.shape + B.shape`."""
@@ -189,8 +207,6 @@ class Ufunc:
 
     def at_value(self, a: torch.Tensor, indices: Any, b: Any = None) -> torch.Tensor:
         """The pure part of `at`: the new value of `a`."""
-        from ..rules.indexing import assigned, flat_positions
-
         positions = flat_positions(a, indices)
         flat, where = a.reshape(-1), positions.reshape(-1)
         values: list[Any] = [None] * where.numel()
@@ -247,6 +263,14 @@ def _holds_mask(indices: Any) -> bool:
 
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+
+
+def _value_of(named: str, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
+    """The result of the rule that means the same as a fold."""
+    from ..rules import lookup
+
+    body = lookup(f"numpy.{named}").body
+    return body(*args, **kwargs) if out is None else for_out(body, out, args, kwargs)
 
 
 def _axis(d: int, ndim: int) -> int:

@@ -15,7 +15,7 @@ from .config import Config, load_config
 from .findings import Finding, make_finding
 from .interpret import Interpreter
 from .names import FunctionNode, Names
-from .nodes import Node, find_nodes
+from .nodes import Node, bad_specs, find_nodes
 from .table import load_table
 from .walker import Walker
 from .work import ArrayWork
@@ -99,6 +99,8 @@ def check_module(source: str | bytes, path: str, config: Config, all_functions: 
     for node in nodes:
         if node.how == "all" and not arrays.of(node):
             continue
+        for place, message in bad_specs(node):
+            interpreter.say("bad-spec", place, message)
         if node.how != "helper":  # helpers are walked with the values their nodes call them with
             interpreter.node(node, methods.get(_class_of(node), {}))
     findings = suppress.apply(interpreter.findings, text, [n.span for n in nodes]) + interpreter.opener.findings(interpreter)

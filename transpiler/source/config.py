@@ -9,6 +9,7 @@ select = ["NX2", "python-value"]            # codes, prefixes of codes or names
 ignore = ["NX104"]
 exclude = ["vendored", "tests/data"]
 per-file-ignores = { "tests/*" = ["NX2"] }
+instances = { "pkg/app.py:Policy" = "make_policy" }   # what makes the objects whose methods `verify` and `trace` call
 verify-timeout = 300                        # seconds a node may take under `np2fx verify`; 0: no limit
 verify-memory = 4096                        # MB it may take; 0: no limit
 """
@@ -44,6 +45,7 @@ class Config:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     per_file_ignores: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
     verify_timeout: float = 300.0
     verify_memory: float = 4096.0
 
@@ -68,6 +70,12 @@ class Config:
         """The patterns of function names that are nodes in this file."""
         here = self.relative(path) if self.nodes else ""
         return [name for file, _, name in (n.rpartition(":") for n in self.nodes) if not file or match_path(here, file)]
+
+    def instance_of(self, path: str, cls_name: str) -> str | None:
+        """What makes an object of a class of this file, as the project says it; None where it says nothing."""
+        here = self.relative(path) if self.instances else ""
+        keys = ((key, *key.rpartition(":")) for key in self.instances)
+        return next((self.instances[key] for key, file, _, name in keys if name == cls_name and (not file or match_path(here, file))), None)
 
     def markers(self) -> list[str]:
         """The last names of the node decorators, which the bytes of a file with a node contain."""
@@ -139,6 +147,10 @@ def parse_config(section: dict[str, Any], root: str, path: str = "pyproject.toml
             if not isinstance(value, dict):
                 raise ConfigError(f"{where}: must be a table of patterns to lists of findings")
             values[name] = {pattern: _strings(names, f"{where}.{pattern}") for pattern, names in value.items()}
+        elif name == "instances":
+            if not isinstance(value, dict) or not all(isinstance(v, str) and v and ":" in k for k, v in value.items()):
+                raise ConfigError(f'{where}: must be a table such as "pkg/app.py:Policy" = "make_policy"')
+            values[name] = value
         elif name in ("verify_timeout", "verify_memory"):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
                 raise ConfigError(f"{where}: must be a number, 0 for no limit, not {value!r}")

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .promotion import inexact, promote
+from .promotion import ASSUMED, inexact, promote
 
-NUMBERS = ("bool", "int", "float", "complex")
+NUMBERS = ("bool", "int", "real", "float", "complex")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Fact:
             number), sequence (list or tuple), text, none, dtype, name (something imported: `value` is its qualified name),
             torch (a torch tensor in the original too, so torch's own semantics), either (an array or a torch tensor),
             function (a function of the user's), other (certainly no array), unknown
-    dtype   NumPy's name of it for arrays and scalars; int, float, complex, bool for numbers
+    dtype   NumPy's name of it for arrays and scalars; int, float, complex, bool, real (an int or a float) for numbers
     rank    number of dimensions of an array
     value   the value of a constant, or a qualified name
     items   the facts of a sequence's items, where their number is known
@@ -190,7 +190,8 @@ def _result_dtype(ufunc: str, operands: tuple[Fact, ...]) -> str | None:
     if common is None:
         return None
     if ufunc == "divide":
-        return inexact(common) if common in ("float16", "float32", "float64", "complex64", "complex128") else "float64"
+        floats = ("float16", "float32", "float64", "complex64", "complex128", ASSUMED)
+        return inexact(common) if common in floats else "float64"
     if common == "bool" and ufunc in ("floor_divide", "remainder", "power", "left_shift", "right_shift"):
         return "int8"
     return common

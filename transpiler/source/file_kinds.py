@@ -102,4 +102,22 @@ class NotRewritten(Kind):
     good = HEADER + "@np2fx.node\ndef jitter(x, noise):\n    return x + noise\n"
 
 
-FILE_KINDS = (SyntaxErrorKind, EncodingError, NewerSyntax, NoNode, NotRewritten)
+class BadSpec(Kind):
+    """## What it does
+
+    Reports a spec in a node's decorator that cannot be read, or that is for a parameter which the function has not.
+
+    ## Why is this bad?
+
+    The module cannot be imported: `@np2fx.node` raises SpecError. The [guide](../guide.md) says how specs are written.
+    """
+
+    name = "bad-spec"
+    code = "NX906"
+    message = "this spec cannot be read"
+    hint = 'specs look like "float32[batch, 7]" or "float32[7] in [-1, 1]"'
+    bad = HEADER + '@np2fx.node(x="float33[7]")\ndef double(x):\n    return np.add(x, x)\n'
+    good = HEADER + '@np2fx.node(x="float32[7]")\ndef double(x):\n    return np.add(x, x)\n'
+
+
+FILE_KINDS = (SyntaxErrorKind, EncodingError, NewerSyntax, NoNode, NotRewritten, BadSpec)

@@ -90,19 +90,38 @@ def write(path: str, data: bytes) -> None:
     """Replace a file in one step, keeping its mode bits: a reader sees the old bytes or the new ones, never a part.
 
     A symbolic link stays one; what it points to is replaced. Raises OSError and then leaves the file as it was."""
+    write_all({path: data})
+
+
+def write_all(new: dict[str, bytes]) -> None:
+    """Replace several files, each in one step. Raises OSError where one cannot be written, and then leaves all of them as they were."""
     import tempfile
 
-    target = os.path.realpath(path)
-    mode = os.stat(target).st_mode if os.path.exists(target) else None
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".np2fx-")
+    made: list[tuple[str, str]] = []
+    replaced: list[tuple[str, bytes | None]] = []
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        if mode is not None:
-            os.chmod(temporary, mode & 0o7777)
-        os.replace(temporary, target)
+        for path, data in new.items():
+            target = os.path.realpath(path)
+            mode = os.stat(target).st_mode if os.path.exists(target) else None
+            handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".np2fx-")
+            made.append((temporary, target))
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            if mode is not None:
+                os.chmod(temporary, mode & 0o7777)
+        for temporary, target in list(made):
+            before = read(target) if os.path.exists(target) else None
+            os.replace(temporary, target)
+            made.remove((temporary, target))
+            replaced.append((target, before))
     except BaseException:
-        os.unlink(temporary)
+        for temporary, _ in made:
+            os.unlink(temporary)
+        for target, before in replaced:
+            if before is None:
+                os.unlink(target)
+            else:
+                write(target, before)
         raise
 
 

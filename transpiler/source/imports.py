@@ -4,11 +4,49 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
+
+from .text import Source
 
 _LINES = {"torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx import operators"}
 
 
 _MODULES = {"torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.operators"}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A function that a module imports beside another one.
+
+    statement, alias  the import of the other, and its name there
+    module            the module to import from by a line of its own; "" where the statement takes it too
+    name, local       the function's name, and what it is called here
+    standing          the module has the import already"""
+
+    statement: ast.ImportFrom | ast.Import | None
+    alias: ast.alias | None
+    module: str
+    name: str
+    local: str
+    standing: bool = False
+
+    def edit(self, source: Source) -> tuple[int, int, str] | None:
+        """The insertion that imports it."""
+        if self.standing or self.statement is None or self.alias is None:
+            return None
+        named = self.name if self.name == self.local else f"{self.name} as {self.local}"
+        newline = "\r\n" if b"\r\n" in source.bytes else "\n"
+        if self.module:
+            last = self.statement.end_lineno or self.statement.lineno
+            at = source.starts[last] if last < len(source.starts) else len(source.bytes)
+            lead = "" if source.slice(at - 1, at) in ("\n", "\r") else newline
+            return at, at, f"{lead}from {self.module} import {named}{newline}"
+        begin, end = source.span(self.alias)
+        line = source.slice(source.starts[self.alias.lineno - 1], begin)
+        rest = source.slice(end, source.span(self.statement)[1])
+        if not line.strip() and rest.startswith(",") and "(" in source.of(self.statement):  # one name a line
+            return end, end, f",{newline}{line}{named}"
+        return end, end, f", {named}"
 
 
 def free_names(tree: ast.Module) -> dict[str, str]:
@@ -62,6 +100,13 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
         if at and at <= len(kept) and not kept[at - 1].endswith(("\n", "\r")):
             kept[at - 1] += nl
         kept.insert(at, line + nl)
+    if not any(isinstance(s, (ast.Import, ast.ImportFrom, ast.Try)) for s in tree.body):  # the first imports stand by themselves
+        first = places[0][0]
+        after = first + len(lines)
+        if after < len(kept) and kept[after].strip():
+            kept.insert(after, nl * 2)
+        if tree.body and first == tree.body[0].end_lineno and isinstance(tree.body[0], ast.Expr):
+            kept.insert(first, nl)
     return "".join(kept)
 
 

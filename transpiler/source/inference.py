@@ -22,6 +22,8 @@ class Inference:
         self.env: dict[str, Fact] = {}
         self.locals: set[str] = set()
         self.returns: list[Fact] = []
+        self.assumed: dict[ast.AST, Fact] = {}
+        """expressions that count as something else than what they are (see `branching`)"""
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> None:
         """Walk a function whose parameters are as given (missing ones unknown)."""
@@ -36,7 +38,7 @@ class Inference:
             self.returns.append(self.visit(node.body))
         else:
             self.block(node.body)
-        if any(map(_reshapes, ast.walk(node))):
+        if any(map(reshapes, ast.walk(node))):
             # Every name of such an array changes with it: nothing is known of ranks any more.
             self.facts = {n: Fact("tensor") if f.is_tensor else f for n, f in self.facts.items()}
 
@@ -196,6 +198,7 @@ class Inference:
     def visit(self, e: ast.expr) -> Fact:
         method = getattr(self, f"visit_{type(e).__name__}", None)
         found = method(e) if method is not None else self.generic(e)
+        found = self.assumed.get(e, found)
         known = self.facts.get(e)
         self.facts[e] = found if known is None else join(known, found)
         return found
@@ -360,7 +363,7 @@ class Inference:
         return self.call(callee, e, self) if self.call is not None else UNKNOWN
 
 
-def _reshapes(n: ast.AST) -> bool:
+def reshapes(n: ast.AST) -> bool:
     """`x.shape = ...` and `x.resize(...)` change an array where it stands."""
     if isinstance(n, ast.Attribute) and n.attr in ("shape", "dtype", "strides") and isinstance(n.ctx, ast.Store):
         return True

@@ -102,7 +102,7 @@ def _check_loop(rule: Any, env: dict[str, _Value]) -> None:
     for position, fact in enumerate(facts):
         if fact.is_tensor:
             continue
-        if fact.kind != "number" or fact.dtype not in ("int", "float") or position not in rule.options.get("numbers", ()):
+        if fact.kind != "number" or fact.dtype not in ("int", "real", "float") or position not in rule.options.get("numbers", ()):
             raise _Undecided
 
 
@@ -408,7 +408,7 @@ class _Follower:
             if fact.is_tensor or fact.kind == "none":
                 return False
             raise _Undecided
-        if target in FLOATS and fact.dtype in ("int", "float"):
+        if target in FLOATS and fact.dtype in ("int", "real", "float"):
             return True
         if target in INTEGERS and fact.dtype == "int" and isinstance(fact.value, int):
             low, high = INTEGERS[target]
@@ -464,7 +464,8 @@ class _Follower:
             if fact.kind == "sequence":
                 raise _Undecided
             return False
-        if classes == "int" and ((fact.kind == "number" and fact.dtype is not None) or fact.is_tensor or fact.kind in ("none", "sequence")):
+        known = fact.is_tensor or fact.kind in ("none", "sequence") or (fact.kind == "number" and fact.dtype not in (None, "real"))
+        if classes == "int" and known:
             return fact.kind == "number" and fact.dtype in ("int", "bool")
         raise _Undecided
 

@@ -417,6 +417,28 @@ class OutOfMemory(Kind):
     good = HEADER + '@np2fx.node(x="float32[7]")\ndef table(x):\n    return x.sum() + np.zeros(10, np.float32)\n'
 
 
+class AlreadyRewritten(Kind):
+    """## What it does
+
+    Reports a node that was rewritten before, and is now verified without what it was.
+
+    ## Why is this bad?
+
+    Held against itself, torch agrees with torch: nothing is proven. `--original git:HEAD~1` (a commit, a file or a folder with the
+    code before it was rewritten) holds it against the NumPy it comes from, and so does `np2fx.verify(f, original=numpy_f)`.
+    """
+
+    name = "already-rewritten"
+    code = "NX313"
+    stage = "verify"
+    message = "the node is rewritten already: verified against itself it proves nothing"
+    hint = "give what it was: --original git:REV, a file or a folder"
+    bad = "import np2fx\nimport torch\nfrom np2fx import operators as ops\n\n\n" + (
+        '@np2fx.node(x="float32[7]")\n@ops.boundary()\ndef sine(x):\n    return torch.sin(x)\n'
+    )
+    good = HEADER + '@np2fx.node(x="float32[7]")\ndef sine(x):\n    return np.sin(x)\n'
+
+
 class Mutation(Kind):
     """## What it does
 

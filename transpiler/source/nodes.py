@@ -13,7 +13,9 @@ import fnmatch
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .config import Config
+from ..pipeline.spec import SpecError
+from ..pipeline.spec import parse as parse_spec
+from .config import NODE_DECORATORS, Config
 from .names import FunctionNode, Names
 
 Function = FunctionNode
@@ -26,6 +28,7 @@ class Node:
 
     how       "decorator", "region", "configured", "all" or "helper"
     declared  parameter (or region input) to its spec text, such as {"x": "float32[7]"}
+    marked    the call that marks it (`@np2fx.node(...)`), where there is one
     inputs    names that hold arrays on entry of a region, None for a function (its parameters)
     """
 
@@ -36,6 +39,7 @@ class Node:
     declared: dict[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] | None = None
     in_class: bool = False
+    marked: ast.Call | None = None
 
     @property
     def span(self) -> tuple[int, int, int]:
@@ -54,32 +58,33 @@ def find_nodes(
     config = config or Config()
     patterns = config.node_patterns(path)
     found: dict[ast.AST, Node] = {}
-    functions = dict(_functions(tree))
+    functions = dict(functions_in(tree))
     for function, (qualname, in_class) in functions.items():
         decorator = next((d for d in function.decorator_list if _decorates(d, names, config)), None)
         how = "decorator" if decorator else "configured" if any(fnmatch.fnmatchcase(qualname, p) for p in patterns) else ""
         how = how or ("all" if all_functions else "")
         if how:
             declared = _declared(decorator) if decorator else {}
-            found[function] = Node(qualname, function, function.body, how, declared, in_class=in_class)
+            marked = decorator if isinstance(decorator, ast.Call) and _takes_specs(decorator, names) else None
+            found[function] = Node(qualname, function, function.body, how, declared, in_class=in_class, marked=marked)
     regions = [r for r in _regions(tree, names, functions) if r.function not in found]
     for helper in _helpers([*found.values(), *regions], names, functions, set(found)):
         found[helper.function] = helper  # type: ignore[index]
     return sorted([*found.values(), *regions], key=lambda n: n.how == "helper")
 
 
-def _functions(tree: ast.AST, prefix: str = "", in_class: bool = False) -> Iterator[tuple[Function, tuple[str, bool]]]:
+def functions_in(tree: ast.AST, prefix: str = "", in_class: bool = False) -> Iterator[tuple[Function, tuple[str, bool]]]:
     """Every function that is not inside another one, with its qualified name; those of classes and of `if` blocks too."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield child, (prefix + child.name, in_class)
-            for inner, (name, inner_class) in _functions(child, f"{prefix}{child.name}.<locals>.", False):
+            for inner, (name, inner_class) in functions_in(child, f"{prefix}{child.name}.<locals>.", False):
                 if inner.decorator_list:  # a function in a function is its own node only where it is marked
                     yield inner, (name, inner_class)
         elif isinstance(child, ast.ClassDef):
-            yield from _functions(child, f"{prefix}{child.name}.", True)
+            yield from functions_in(child, f"{prefix}{child.name}.", True)
         elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-            yield from _functions(child, prefix, in_class)
+            yield from functions_in(child, prefix, in_class)
 
 
 def _decorates(decorator: ast.expr, names: Names, config: Config) -> bool:
@@ -89,6 +94,40 @@ def _decorates(decorator: ast.expr, names: Names, config: Config) -> bool:
     if found is None:
         return False
     return any(found == d or found.lstrip(".").endswith("." + d) or d.endswith("." + found.lstrip(".")) for d in config.node_decorators)
+
+
+def _takes_specs(decorator: ast.Call, names: Names) -> bool:
+    """Whether a decorator is np2fx's own, whose keywords are specs."""
+    found = names.qualified(decorator.func) or ""
+    return any(found.lstrip(".") == d or d.endswith("." + found.lstrip(".")) for d in NODE_DECORATORS if d.endswith("node"))
+
+
+def bad_specs(node: Node) -> Iterator[tuple[ast.expr, str]]:
+    """The specs of a node's decorator that np2fx.node would not take, each with what it would say."""
+    if node.marked is None or node.function is None:
+        return
+    args = node.function.args
+    every = (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))
+    parameters = [a.arg for a in every]
+    for keyword in node.marked.keywords:
+        if keyword.arg is None:
+            continue
+        if keyword.arg not in parameters and args.kwarg is None:
+            yield keyword.value, f"{node.name} has no parameter {keyword.arg!r}; it has {', '.join(parameters) or 'none'}"
+        for place, text in _spec_texts(keyword.value):
+            try:
+                parse_spec(text)
+            except SpecError as error:
+                yield place, str(error)
+
+
+def _spec_texts(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    """The strings that are specs: containers hold them, anything else is a constant."""
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        yield value, value.value
+    elif isinstance(value, (ast.List, ast.Tuple, ast.Dict)):
+        for part in value.values if isinstance(value, ast.Dict) else value.elts:
+            yield from _spec_texts(part)
 
 
 def _declared(decorator: ast.expr) -> dict[str, str]:

@@ -31,8 +31,10 @@ def operator(ufunc: str, facts: tuple[Fact, ...], nodes: tuple[ast.expr, ...]) -
     if ufunc == "matmul":
         return dtype in FLOATS and all(f.is_tensor and f.rank is not None and f.rank >= 1 for f in facts)
     if len(tensors) == 2:
-        return _same_dtype(ufunc, str(dtype))
+        return not (ufunc == "power" and b.rank == 0) and _same_dtype(ufunc, str(dtype))
     other = a if b.is_tensor else b
+    if ufunc == "power" and a.kind == "scalar" and b.value == 0.5:
+        return False  # torch takes the square root, NumPy that of arrays alone
     return _with_number(ufunc, str(dtype), other, number_right=b.kind == "number")
 
 
@@ -45,7 +47,7 @@ def _same_dtype(ufunc: str, dtype: str) -> bool:
 
 
 def _with_number(ufunc: str, dtype: str, other: Fact, number_right: bool) -> bool:
-    if other.dtype not in ("int", "float"):
+    if other.dtype not in ("int", "real", "float"):
         return False
     if dtype in FLOATS and ufunc == "power" and number_right:
         return other.dtype == "int" or other.value not in (None, -0.5)  # -0.5 is rsqrt to torch
@@ -87,7 +89,7 @@ def keeps(ufunc: str, target: Fact, operand: Fact) -> bool:
 def number_fits(target: Fact, value: Fact) -> bool:
     """True where torch stores a Python number in an array as NumPy does."""
     if target.dtype in FLOATS:
-        return value.dtype in ("int", "float")
+        return value.dtype in ("int", "real", "float")
     low, high = INTEGERS.get(target.dtype or "", (0, 0))
     return value.dtype == "int" and isinstance(value.value, int) and low <= value.value < high
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 import re
 
 ASSUMED = "floating"
-WEAK = ("int", "float", "complex")
+WEAK = ("int", "real", "float", "complex")
 _FLOATS = ("float16", "float32", "float64")
 _COMPLEX_OF = {"float16": "complex64", "float32": "complex64", "float64": "complex128"}
 _PART_OF = {"complex64": "float32", "complex128": "float64"}
 
 
 def promote(*dtypes: str) -> str | None:
-    """The common dtype of dtype names; `int`, `float`, `complex` are weak Python numbers. None where not known.
+    """The common dtype of dtype names; `int`, `float`, `complex` are weak Python numbers, `real` an int or a float. None where not known.
 
     `bool` is NumPy's and Python's alike. `floating` is a float dtype that is not known but the same wherever it is said."""
     strong = [d for d in dtypes if d not in WEAK]
     if not strong:
-        return {"int": "int64", "float": "float64", "complex": "complex128"}[max(dtypes, key=WEAK.index)]
+        return {"int": "int64", "float": "float64", "complex": "complex128"}.get(max(dtypes, key=WEAK.index))
     common: str | None = strong[0]
     for d in strong[1:]:
         common = None if common is None else _pair(common, d)
@@ -81,6 +81,8 @@ def _with_weak(dtype: str, weak: str) -> str | None:
         return None
     if weak == "int":
         return "int64" if dtype == "bool" else dtype
+    if weak == "real":
+        return dtype if kind[0] in ("float", "complex") else None
     if weak == "float":
         return dtype if kind[0] in ("float", "complex") else "float64"
     if kind[0] == "complex":

@@ -8,6 +8,24 @@ Place = tuple[int, int]
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
+def yields(function: ast.AST) -> list[ast.Yield | ast.YieldFrom]:
+    """The places at which a function is a generator; what functions inside it yield is their own."""
+    found: list[ast.Yield | ast.YieldFrom] = []
+    pending = list(ast.iter_child_nodes(function))
+    while pending:
+        n = pending.pop()
+        if isinstance(n, (ast.Yield, ast.YieldFrom)):
+            found.append(n)
+        if not isinstance(n, _INNER):
+            pending += ast.iter_child_nodes(n)
+    return found
+
+
+def awaits(function: ast.AST) -> bool:
+    """Whether a function is a coroutine, or has one in it."""
+    return any(isinstance(n, (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)) for n in ast.walk(function))
+
+
 class Reads:
     """Where each name of one function is read and bound, and the loops around these places."""
 

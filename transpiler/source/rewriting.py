@@ -11,11 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from . import plain
+from .branching import plan
 from .facts import OPERATORS, Fact, key_parts
 from .inference import Inference
 from .keeping import kept_paths
+from .reading import yields
 from .rewriting_expressions import SYMBOLS, Expressions, grouped
 from .text import Source, sub_expressions
+
+_STAYS = "exact, but no part of a graph: np.where(condition, a, b) computes both sides and chooses"
 
 
 class Rewriter(Expressions):
@@ -39,7 +43,12 @@ class Rewriter(Expressions):
             inference.function(node, parameters)
         self.facts = inference.facts
         inside = list(ast.walk(node))
-        given_out = self.hands_out and not all(_own(f) for f in inference.returns)
+        handed = [*inference.returns, *(self.fact(y.value) for y in yields(node) if y.value is not None)]
+        given_out = self.hands_out and not all(map(_own, handed))
+        self.used = {n.id for n in inside if isinstance(n, ast.Name)} | {n.arg for n in inside if isinstance(n, ast.arg)}
+        self.own_names = inference.locals
+        self.mutates = given_out or any(self._writes(n) for n in inside)
+        self.plan_branches(node, parameters)
         self.mutates = given_out or any(self._writes(n) for n in inside)
         self.flips = any(self._flips(n) for n in inside)
         inner = {a.arg for n in inside if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
@@ -66,6 +75,34 @@ class Rewriter(Expressions):
         self.keeps = kept_paths(node, self.fact)
         return [] if any(f.severity == "error" for f in self.findings) else self.pieces
 
+    def unfit_generator(self, node: ast.AST, is_helper: bool) -> str | None:
+        """Why a function cannot be a generator in torch: its steps run when the call, and what is done around it, is over. Those of a
+        helper run inside its caller's."""
+        if not yields(node):
+            return None
+        if self.keeps:
+            return f"is a generator that sets {', '.join(sorted(self.keeps))}, between steps of its caller's"
+        unfit = self.mirrored and not is_helper
+        return "is a generator that writes through views which torch has only as copies" if unfit else None
+
+    def plan_branches(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> None:
+        """Find the branches that become choices. Numbers among them may count as NumPy scalars, from which more facts follow."""
+        facts, assumed = self.facts, dict[ast.AST, tuple[Fact, ast.AST]]()
+        while True:
+            self.branches = plan(self, node, parameters)
+            if self.branches.assumed.keys() <= assumed.keys():
+                break
+            assumed |= self.branches.assumed
+            walk = Inference(self.resolve, self.call_fact)
+            walk.assumed = {n: fact for n, (fact, _) in assumed.items()}
+            walk.function(node, parameters)
+            self.facts = walk.facts
+        if not all(owner in self.branches.statements or owner in self.branches.expressions for _, owner in assumed.values()):
+            self.facts = facts
+            self.branches = plan(self, node, parameters, numbers=False)
+        for test in self.branches.kept:
+            self.refuse("data-dependent-branch", test, "this branch on array values stays Python's", _STAYS, "note")
+
     # Statements.
 
     def block(self, body: list[ast.stmt]) -> None:
@@ -73,7 +110,11 @@ class Rewriter(Expressions):
             self.statement(statement)
 
     def statement(self, s: ast.stmt) -> None:
-        if isinstance(s, ast.AugAssign):
+        if s in self.branches.statements:
+            self.pieces += self.branches.statements[s].write(self)
+        elif s in self.branches.absorbed:
+            return
+        elif isinstance(s, ast.AugAssign):
             self.augmented(s)
         elif (
             isinstance(s, ast.Assign)
@@ -300,7 +341,8 @@ class Rewriter(Expressions):
             if name.endswith(".at") or (rule is not None and rule.writes):
                 return True
             # A function that is not NumPy's may write into what it is given.
-            if callee.kind in ("function", "unknown") and not (isinstance(n.func, ast.Attribute) and rule is not None):
+            anything = callee.kind in ("function", "unknown") or self.is_ours(n.func)
+            if anything and not (isinstance(n.func, ast.Attribute) and rule is not None):
                 return not self.is_pure(n.func) and any(self.fact(a).may_be_tensor for a in n.args)
         return False
 
@@ -339,7 +381,9 @@ class Rewriter(Expressions):
         if isinstance(n, ast.Call):
             callee = self.fact(n.func)
             named = str(callee.value).rpartition(".")[2] if callee.kind == "name" else ""
-            return named in ("flip", "fliplr", "flipud", "rot90") or (callee.kind in ("function", "unknown") and self._writes(n))
+            return named in ("flip", "fliplr", "flipud", "rot90") or (
+                (callee.kind in ("function", "unknown") or self.is_ours(n.func)) and self._writes(n)
+            )
         return False
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
 
 _TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate",
-            "zip", "sorted", "reversed", "iter", "map", "getattr", "hasattr", "type", "set", "frozenset", "memoryview", "bytes",
+            "zip", "sorted", "reversed", "iter", "map", "getattr", "hasattr", "type", "hash", "set", "frozenset", "memoryview", "bytes",
             "bytearray")  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
@@ -34,6 +34,9 @@ _BRIDGES = {"torch.from_numpy": "from_numpy", "torch.as_tensor": "from_numpy", "
 
 
 def render_call(r: Expressions, e: ast.Call) -> str | None:
+    own = r.own_callee(e)
+    if own is not None:
+        return _renamed(r, e, own)
     callee = r.fact(e.func)
     name = str(callee.value) if callee.kind == "name" else ""
     if name.startswith("numpy."):
@@ -133,8 +136,13 @@ def _lift_callbacks(r: Expressions, e: ast.Call, rule: Any) -> None:
     positional = [p.name for p in rule.parameters if p.kind in ("positional", "positional-only")]
     given = [*zip(positional, e.args, strict=False), *((k.arg, k.value) for k in e.keywords)]
     for name, value in given:
-        if name in _CALLBACKS and not isinstance(value, ast.Lambda) and r.fact(value).kind != "function":
-            r.rendered[value] = r.ops("function", r.text(value))
+        if name in _CALLBACKS:
+            _lift_callback(r, value)
+
+
+def _lift_callback(r: Expressions, value: ast.expr) -> None:
+    if not isinstance(value, (ast.Lambda, ast.Starred)) and r.fact(value).kind not in ("function", "none"):
+        r.rendered[value] = r.ops("function", r.text(value))
 
 
 def _scalar(r: Expressions, e: ast.Call, dtype: str) -> str | None:
@@ -160,6 +168,12 @@ def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
     if name in ("memoryview", "bytes", "bytearray") and any(r.fact(a).is_tensor for a in _arguments(e)):
         r.refuse("opaque-call", e, f"`{name}` works on the raw buffer", "do it outside the node")
         return None
+    if name in ("map", "filter") and e.args:
+        _lift_callback(r, e.args[0])
+    elif name in ("sorted", "min", "max"):
+        for k in e.keywords:
+            if k.arg == "key":
+                _lift_callback(r, k.value)
     if name == "abs" and e.args and r.fact(e.args[0]).may_be_tensor:
         a = r.fact(e.args[0])
         if not r.exact and a.is_tensor and a.dtype in ("float32", "float64", "floating"):
@@ -186,6 +200,8 @@ def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
     if refusal is not None and any(r.fact(a).may_be_tensor for a in _arguments(e)):
         r.refuse(refusal.finding, e.func, f"`{r.source.of(e.func)}`: {refusal.reason}", refusal.hint)
         return None
+    if name == "functools.reduce" and e.args:
+        _lift_callback(r, e.args[0])
     package = name.split(".")[0]
     if package in ("torch", "np2fx") or (
         package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "collections", "statistics", "pickle")
@@ -253,9 +269,9 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     if owner.kind == "text" and f.attr in ("format", "join"):
         start, end = r.source.span(e)
         wrapped = [
-            (*r.source.span(a), r.ops("python", r.text(a)))
+            (*r.source.span(a), r.text(a) if r.fact(a).kind in ("number", "text") else r.ops("python", r.text(a)))
             for a in _arguments(e)
-            if r.fact(a).kind not in ("number", "text") and not isinstance(a, ast.Starred)
+            if not isinstance(a, ast.Starred)
         ]
         return splice(r.source, start, end, wrapped)
     if not owner.may_be_tensor:

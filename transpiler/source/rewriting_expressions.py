@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from . import plain
+from .choices import Plan
 from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, key_parts
 from .findings import Finding, make_finding
 from .inference import Inference
@@ -29,6 +30,10 @@ _ATTRIBUTES = ("T", "mT", "size", "dtype", "real", "imag", "flat", "itemsize", "
 """Array attributes that a tensor lacks or has with another meaning."""
 
 
+_AROUND = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
+"""Expressions in which a ternary stands in parentheses, which a call needs no more."""
+
+
 class Expressions:
     """Renders the expressions of one function.
 
@@ -39,10 +44,14 @@ class Expressions:
     imported    names that the new text uses are added here ("torch", "npx", "ops")
     rule_modules  modules with rules of the project's own that the new text rests on
     is_pure     True for a function of the module that is known to write into nothing and to hand out no flipped views
+    is_ours     True for a function of the project's, which may do anything with an array
+    own_callee  what is called in place of a function of the project's that is converted too
     call_fact   the fact of a call's result
     mutates     something in the function writes into arrays
     flips       something in the function is a view in NumPy and a copy in torch
     own_names   the names that the function binds itself, its parameters among them; stored_names: those that statements bind
+    branches    the branches that become choices
+    used        all names that the function mentions
     consumed    expressions whose values are used up at once: nothing keeps a view of them
     """
 
@@ -60,8 +69,11 @@ class Expressions:
         self.mutates = self.flips = False
         self.consumed: set[ast.AST] = set()
         self.own_names: set[str] = set()
+        self.used: set[str] = set()
         self.stored_names: set[str] = set()
         self.is_pure: Callable[[ast.expr], bool] = lambda function: False
+        self.is_ours: Callable[[ast.expr], bool] = lambda function: False
+        self.own_callee: Callable[[ast.Call], str | None] = lambda call: None
         self.call_fact: Callable[[Fact, ast.Call, Inference], Fact] = lambda f, call, walk: call_fact(f, call, walk, self.table)
 
     @property
@@ -70,6 +82,7 @@ class Expressions:
         return self.mutates and (self.flips or self.careful)
 
     careful = False
+    branches = Plan()
 
     def fact(self, node: ast.AST) -> Fact:
         return self.facts.get(node, UNKNOWN)
@@ -78,7 +91,8 @@ class Expressions:
         """The new text of an expression."""
         if node not in self.rendered:
             method = getattr(self, f"render_{type(node).__name__}", None)
-            new = method(node) if method is not None else None
+            choice = self.branches.expressions.get(node)
+            new = choice.text(self) if choice is not None else method(node) if method is not None else None
             self.rendered[node] = self.spliced(node) if new is None else new
         return self.rendered[node]
 
@@ -93,6 +107,8 @@ class Expressions:
             begin, stop = self.source.span(child)
             new = self.text(child)
             if new != self.source.slice(begin, stop):
+                if child in self.branches.expressions and isinstance(child, ast.IfExp) and isinstance(node, _AROUND):
+                    begin, stop = self.source.without_parentheses(begin, stop)
                 pieces.append((begin, stop, new))
         return pieces
 
@@ -142,7 +158,11 @@ class Expressions:
         return self.ops("either", self.quoted(ufunc), *map(self.text, operands))
 
     def _function(self, ufunc: str, *facts: Fact) -> str:
-        if any(f.is_tensor for f in facts) and not (ufunc == "multiply" and any(f.kind == "sequence" for f in facts)):
+        kinds = {f.kind for f in facts}
+        repeats = "sequence" in kinds or ("scalar" in kinds and not kinds <= {"scalar", "number", "array", "tensor"})
+        sequences = ufunc == "multiply" and repeats
+        scalars = ufunc == "power" and not any(f.kind == "array" for f in facts)  # their power is not the ufunc's
+        if any(f.is_tensor for f in facts) and not scalars and not sequences:
             return self.npx(ufunc)
         self.imported.add("ops")
         return f"{self.ops_name}.{ufunc}"
@@ -250,6 +270,7 @@ class Expressions:
                 owner.kind == "array"
                 and plain.key(e.slice, self.facts)
                 and not (self.mutates and not self._is_view(e) and e not in self.consumed)
+                and not (self.fact(e).rank == 0 and any(map(_is_ellipsis, key_parts(e.slice))))  # has to be marked as an array
             ):
                 return None
         name, key = self.subscript(e)
@@ -277,6 +298,8 @@ class Expressions:
             return self.numpy_name(e, str(found.value))
         if not owner.may_be_tensor:
             return None
+        if e.attr == "__class__":
+            return self.ops("type_of", self.text(e.value))
         if e.attr in _ATTRIBUTES:
             if e.attr == "size" and owner.is_tensor:
                 return f"{_grouped_owner(e.value, self.text(e.value))}.numel()"

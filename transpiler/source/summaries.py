@@ -1,8 +1,8 @@
-"""Helpers: what a module's functions are called with, and what they give, found out together.
+"""Helpers: what the functions of a rewriting are called with, and what they give, found out together.
 
 Each round walks every function with what the rounds before found; nothing is known at the start, so each round is right
-as long as the one before was. What callers outside the module pass is not seen here: the boundary of the rewritten
-helper checks what was taken for granted (arrays, float arrays, numbers).
+as long as the one before was. What callers outside the rewriting pass is not seen here: the boundary of a helper that is rewritten in
+place checks what was taken for granted (arrays, their dtypes and ranks, numbers); a twin has no other callers.
 """
 
 from __future__ import annotations
@@ -10,33 +10,60 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-from .facts import NONE, UNKNOWN, Fact, join, number
-from .inference import Inference
+from .facts import NONE, UNKNOWN, Fact, join, joined, number
+from .inference import Inference, reshapes
 from .plain import FLOATS
 from .promotion import ASSUMED
+from .reading import yields
 from .results import call_fact
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ROUNDS = 5
 
 
-class Summaries:
-    """The facts of the parameters and results of the functions that a module's nodes and helpers are.
+@dataclass(eq=False)
+class Called:
+    """A helper as its callers see it.
 
+    function  the helper
+    checked   its boundary checks what is known of its parameters: it is rewritten in place
+    method    calls give it one argument less, and a class derived from its own may have another in its place
+    anyhow    it is also handed on as a value: nothing is known of those calls
+    links     the calls of it, by the expression that names it"""
+
+    function: Function
+    checked: bool = True
+    method: bool = False
+    anyhow: bool = False
+    links: list[ast.expr] = field(default_factory=list)
+
+
+class Summaries:
+    """The facts of the parameters and results of the functions that nodes and helpers are.
+
+    resolve   what the names of each function mean outside of it
     known     what is declared or assumed of each function's parameters
     helpers   the functions whose parameters are to be found from their calls"""
 
     def __init__(
-        self, resolve: Callable[[ast.Name], Fact], table: Any, known: dict[Function, dict[str, Fact]], helpers: set[Function]
+        self,
+        resolve: dict[Function, Callable[[ast.Name], Fact]],
+        table: Any,
+        known: dict[Function, dict[str, Fact]],
+        helpers: list[Called],
     ) -> None:
         self.resolve, self.table, self.known, self.helpers = resolve, table, known, helpers
+        self.own = {f: dict(facts) for f, facts in known.items()}
+        self.by_link = {link: h for h in helpers for link in h.links}
+        self.by_function = {h.function: h for h in helpers}
         self.returns: dict[Function, Fact] = {}
         self.floating: dict[Function, list[str]] = {}
         self.numbers: dict[Function, list[str]] = {}
         self.arrays: dict[Function, list[str]] = {}
-        self._calls: dict[Function, list[dict[str, Fact]]] = {}
+        self._sites: list[tuple[ast.expr, Function, dict[str, Fact]]] = []
         self.walked: dict[Function, Inference] = {}
         for _ in range(_ROUNDS):
             before = (dict(self.returns), {f: dict(p) for f, p in self.known.items()})
@@ -54,50 +81,114 @@ class Summaries:
         return self.walked.get(function) if self.settled else None
 
     def call(self, callee: Fact, call: ast.Call, inference: Inference) -> Fact:
-        """The fact of a call's result, the module's own functions included."""
+        """The fact of a call's result, the project's own functions included."""
+        helper = self.by_link.get(call.func)
+        if helper is not None:
+            given = _bound(helper.function, call, inference, helper.method)
+            self._sites.append((call.func, helper.function, given))
+            return UNKNOWN if helper.method else self._given(helper.function, given)
         if callee.kind == "function" and callee.value in self.known:
-            self._calls.setdefault(callee.value, []).append(_bound(callee.value, call, inference))
-            return self.returns.get(callee.value, UNKNOWN)
+            given = _bound(callee.value, call, inference)
+            if callee.value in self.by_function:
+                self._sites.append((call.func, callee.value, given))
+            return self._given(callee.value, given)
         return call_fact(callee, call, inference, self.table)
 
+    def _given(self, function: Function, given: dict[str, Fact]) -> Fact:
+        """What a function gives for these arguments. The float dtype that all its floats have is the caller's, where that has one."""
+        found = self.returns.get(function, UNKNOWN)
+        floats = [n for n, f in self.known[function].items() if f.is_tensor and f.dtype == ASSUMED]
+        dtypes = {given.get(n, UNKNOWN).dtype for n in floats}
+        return _with_float(found, dtypes.pop() if len(dtypes) == 1 and dtypes <= set(FLOATS) else None)
+
     def _round(self) -> None:
-        self._calls = {}
+        self._sites = []
         found: dict[Function, Fact] = {}
         for function, parameters in self.known.items():
-            inference = Inference(self.resolve, self.call)
+            inference = Inference(self.resolve[function], self.call)
+            first = len(self._sites)
             inference.function(function, parameters)
+            if any(map(reshapes, ast.walk(function))):  # what it knew of its arrays on the way does not hold
+                self._sites[first:] = [(f, h, {}) for f, h, _ in self._sites[first:]]
             self.walked[function] = inference
             found[function] = _returned(function, inference.returns)
         self.returns = found
+        sites: dict[Function, list[dict[str, Fact]]] = {}
+        for _, function, given in self._sites:
+            sites.setdefault(function, []).append(given)
+        reached = {func for func, _, _ in self._sites}
         for helper in self.helpers:
-            self._take(helper, self._calls.get(helper, []))
+            unseen = helper.anyhow or any(link not in reached for link in helper.links)
+            self._take(helper, [*sites.get(helper.function, []), *([{}] if unseen else [])])
 
-    def _take(self, helper: Function, calls: list[dict[str, Fact]]) -> None:
-        """Parameters that are float arrays, or numbers, in every call of the module are taken for that."""
-        floating: list[str] = []
+    def _take(self, helper: Called, calls: list[dict[str, Fact]]) -> None:
+        """What is certain of the parameters in every call."""
+        function = helper.function
+        parameters = dict(self.own[function])
         numbers: list[str] = []
         arrays: list[str] = []
-        parameters = dict(self.known[helper])
-        for name in _names(helper):
-            facts = [c.get(name, UNKNOWN) for c in calls]
-            if name in parameters and not any(name in taken.get(helper, ()) for taken in (self.floating, self.numbers, self.arrays)):
+        columns = {n: [c.get(n, UNKNOWN) for c in calls] for n in _names(function)}
+        for name, facts in columns.items():
+            fact = _column(facts)
+            if not facts or fact is None:
                 continue
-            if facts and all(f.is_tensor and f.dtype in FLOATS for f in facts):
-                parameters[name] = Fact("array" if all(f.kind == "array" for f in facts) else "tensor", ASSUMED)
-                floating.append(name)
-            elif facts and all(f.is_tensor for f in facts):
-                parameters[name] = Fact("array" if all(f.kind == "array" for f in facts) else "tensor")
-                arrays.append(name)
-            elif facts and all(f.kind == "number" and f.dtype in ("int", "float") for f in facts):
-                parameters[name] = number("int" if all(f.dtype == "int" for f in facts) else "float")
+            if fact.kind == "number" and helper.checked and fact.dtype not in ("int", "real", "float"):
+                continue
+            if fact.kind == "sequence" and helper.checked:
+                continue
+            if fact.kind == "number" and helper.checked and fact.dtype == "float":
+                fact = number("real")  # which is what the boundary can check: 1 is as good as 1.0 to a caller
+            parameters[name] = fact
+            if fact.kind == "number":
                 numbers.append(name)
-            else:
-                parameters.pop(name, None)
-        self.known[helper], self.floating[helper], self.numbers[helper], self.arrays[helper] = parameters, floating, numbers, arrays
+            elif fact.is_tensor and fact.dtype is None:
+                arrays.append(name)
+        together = [n for n in arrays if all(f.dtype in FLOATS for f in columns[n])]
+        floats = [n for n, f in parameters.items() if f.is_tensor and f.dtype == ASSUMED and n in columns]
+        if all(len({c[n].dtype for n in [*together, *floats]}) == 1 for c in calls if together):
+            for n in together:  # one float dtype in every call, though not the same in all
+                parameters[n] = Fact(parameters[n].kind, ASSUMED, parameters[n].rank)
+            floats, arrays = [*together, *floats], [n for n in arrays if n not in together]
+        self.known[function] = parameters
+        self.floating[function], self.numbers[function], self.arrays[function] = floats, numbers, arrays
+
+
+def _column(facts: list[Fact]) -> Fact | None:
+    """What a parameter is in every call: an array, a number, a sequence of them; None for what is not certain, or of another kind."""
+    if all(f.is_tensor for f in facts):
+        kind = "array" if all(f.kind == "array" for f in facts) else "tensor"
+        dtypes, ranks = {f.dtype for f in facts}, {f.rank for f in facts}
+        rank = next(iter(ranks)) if len(ranks) == 1 and kind == "array" else None
+        return Fact(kind, next(iter(dtypes)) if len(dtypes) == 1 else None, rank)
+    if all(f.kind == "number" for f in facts):
+        dtypes = {f.dtype for f in facts}
+        if len(dtypes) == 1:
+            return number(dtypes.pop())
+        return number("real" if dtypes <= {"int", "real", "float"} else None)
+    if all(f.kind == "sequence" for f in facts):
+        return _plain_items(joined(facts))
+    return None
+
+
+def _plain_items(fact: Fact) -> Fact | None:
+    if fact.kind != "sequence":
+        return None
+    items = None if fact.items is None else tuple(_column([i]) or UNKNOWN for i in fact.items)
+    return Fact("sequence", items=items, element=None if fact.element is None else _column([fact.element]) or UNKNOWN)
+
+
+def _with_float(fact: Fact, dtype: str | None) -> Fact:
+    """A result whose float dtype is known to the caller, or is not."""
+    if fact.kind == "sequence":
+        items = None if fact.items is None else tuple(_with_float(i, dtype) for i in fact.items)
+        return dataclasses.replace(fact, items=items, element=None if fact.element is None else _with_float(fact.element, dtype))
+    return dataclasses.replace(fact, dtype=dtype) if fact.is_tensor and fact.dtype == ASSUMED else fact
 
 
 def _returned(function: Function, returns: list[Fact]) -> Fact:
-    """What a call gives. Its memory may be an argument's, and a dtype that was assumed inside is not the caller's."""
+    """What a call gives. Its memory may be an argument's."""
+    if yields(function):
+        return UNKNOWN
     if not returns or not _always_returns(function.body):
         returns = [*returns, NONE]
     found = returns[0]
@@ -109,8 +200,6 @@ def _returned(function: Function, returns: list[Fact]) -> Fact:
 def _outside(fact: Fact) -> Fact:
     if fact.kind == "sequence" and fact.items is not None:
         return dataclasses.replace(fact, items=tuple(map(_outside, fact.items)))
-    if fact.is_tensor and fact.dtype == ASSUMED:
-        return Fact(fact.kind, None, fact.rank)
     return dataclasses.replace(fact, fresh=False, value=None) if fact.kind not in ("name", "function") else UNKNOWN
 
 
@@ -127,13 +216,13 @@ def _names(function: Function) -> list[str]:
     return [a.arg for a in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]]
 
 
-def _bound(function: Function, call: ast.Call, inference: Inference) -> dict[str, Fact]:
+def _bound(function: Function, call: ast.Call, inference: Inference, method: bool = False) -> dict[str, Fact]:
     """The facts of a call's arguments by parameter; defaults where they are literal; nothing where `*` hides them."""
     args = function.args
     positional = [a.arg for a in [*args.posonlyargs, *args.args]]
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
         return {}
-    found = {p: inference.facts.get(a, UNKNOWN) for p, a in zip(positional, call.args, strict=False)}
+    found = {p: inference.facts.get(a, UNKNOWN) for p, a in zip(positional[int(method) :], call.args, strict=False)}
     found |= {k.arg: inference.facts.get(k.value, UNKNOWN) for k in call.keywords if k.arg is not None}
     defaults = dict(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=False))
     defaults |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=False) if d is not None}

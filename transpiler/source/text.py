@@ -31,6 +31,13 @@ class Source:
     def of(self, node: ast.AST) -> str:
         return self.slice(*self.span(node))
 
+    def without_parentheses(self, start: int, end: int) -> tuple[int, int]:
+        """A span with the parentheses around it, where nothing but spaces stands between."""
+        before, after = self.bytes[:start].rstrip(b" "), self.bytes[end:].lstrip(b" ")
+        if before.endswith(b"(") and after.startswith(b")"):
+            return len(before) - 1, len(self.bytes) - len(after) + 1
+        return start, end
+
     def column(self, line: int, offset: int) -> int:
         """The column in characters, counted from 1, of a byte offset in a line."""
         start = self.starts[line - 1]

@@ -7,7 +7,9 @@ them one by one costs more than all the rest of a rule's test. Hypothesis shrink
 from __future__ import annotations
 
 import ast
-from typing import Any
+import random
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from hypothesis import strategies as st
@@ -54,51 +56,84 @@ def elements(dtype: np.dtype[Any], size: int, flavour: str, seed: int) -> np.nda
     return values.astype(dtype)
 
 
-@st.composite
-def array(draw: st.DrawFn, dtypes: tuple[str, ...], shape: tuple[int, ...], flavours: tuple[str, ...]) -> np.ndarray[Any, Any]:
+class Source(Protocol):
+    """Where choices come from: from Hypothesis, which shrinks them, or from a random generator, which is many times faster."""
+
+    def choice(self, options: Sequence[Any]) -> Any: ...
+
+    def integer(self, low: int, high: int) -> int: ...
+
+
+class Drawn:
+    """Choices that Hypothesis draws. Raises nothing of its own."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+
+    def choice(self, options: Sequence[Any]) -> Any:
+        return self.draw(st.sampled_from(options))
+
+    def integer(self, low: int, high: int) -> int:
+        return self.draw(st.integers(low, high))
+
+
+class Seeded:
+    """Choices of a random generator: the same for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def choice(self, options: Sequence[Any]) -> Any:
+        return self.random.choice(options)
+
+    def integer(self, low: int, high: int) -> int:
+        return self.random.randint(low, high)
+
+
+def array(source: Source, dtypes: tuple[str, ...], shape: tuple[int, ...], flavours: tuple[str, ...]) -> np.ndarray[Any, Any]:
     """An array of one of `dtypes`, of the given shape."""
-    dtype = np.dtype(draw(st.sampled_from(dtypes)))
+    dtype = np.dtype(source.choice(dtypes))
     if dtype.kind == "c":
         flavours = tuple(f for f in flavours if f != EXTREME)
-    drawn = elements(dtype, int(np.prod(shape)), draw(st.sampled_from(flavours)), draw(st.integers(0, 9999)))
+    drawn = elements(dtype, int(np.prod(shape)), source.choice(flavours), source.integer(0, 9999))
     return drawn.reshape(shape)
 
 
-def shapes(low: int, high: int, smallest: int) -> st.SearchStrategy[tuple[int, ...]]:
-    """Shapes of rank `low` to `high`, sizes `smallest` to 4."""
-    return st.lists(st.integers(smallest, 4), min_size=low, max_size=high).map(tuple)
+def shape_of(source: Source, low: int, high: int, smallest: int) -> tuple[int, ...]:
+    """A shape of rank `low` to `high`, sizes `smallest` to 4."""
+    return tuple(source.integer(smallest, 4) for _ in range(source.integer(low, high)))
 
 
-@st.composite
-def broadcasting(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def broadcasting(source: Source) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Two shapes that broadcast with each other, rank 0 to 3."""
-    whole = draw(shapes(0, 3, 0))
-
-    def part() -> tuple[int, ...]:
-        kept = whole[draw(st.integers(0, len(whole))) :]
-        return tuple(1 if draw(st.integers(0, 4)) == 4 else size for size in kept)
-
-    return (part(), whole) if draw(st.booleans()) else (whole, part())
+    whole = shape_of(source, 0, 3, 0)
+    kept = whole[source.integer(0, len(whole)) :]
+    part = tuple(1 if source.integer(0, 4) == 4 else size for size in kept)
+    return (part, whole) if source.integer(0, 1) else (whole, part)
 
 
-@st.composite
-def matrices(draw: st.DrawFn, wanted: tuple[str, ...]) -> dict[str, np.ndarray[Any, Any]]:
+def matrices(source: Source, wanted: tuple[str, ...]) -> dict[str, np.ndarray[Any, Any]]:
     """`q` (well conditioned), `h` (symmetric positive definite) and `u` (right-hand sides for `q`), float32 or float64."""
-    stack, n = draw(shapes(0, 2, 1)), draw(st.integers(1, 4))
-    dtype = draw(st.sampled_from(("float64", "float32")))
-    rng = np.random.default_rng(draw(st.integers(0, 9999)))
+    stack, n = shape_of(source, 0, 2, 1), source.integer(1, 4)
+    dtype = source.choice(("float64", "float32"))
+    rng = np.random.default_rng(source.integer(0, 9999))
     q = rng.normal(size=(*stack, n, n)) + 3 * n * np.eye(n) * rng.choice([-1, 1], size=n)
     root = rng.normal(size=(*stack, n, n))
     made = {
         "q": q,
         "h": root @ np.swapaxes(root, -1, -2) + np.diag(np.arange(1, n + 1)),
-        "u": rng.normal(size=(*stack, n, draw(st.integers(1, 3)))),
+        "u": rng.normal(size=(*stack, n, source.integer(1, 3))),
     }
     return {name: made[name].astype(dtype) for name in wanted if name in made}
 
 
 @st.composite
 def inputs(draw: st.DrawFn, names: tuple[str, ...], extremes: bool) -> dict[str, np.ndarray[Any, Any]]:
+    """The named arrays of one example, from Hypothesis."""
+    return arrays_of(Drawn(draw), names, extremes)
+
+
+def arrays_of(source: Source, names: tuple[str, ...], extremes: bool) -> dict[str, np.ndarray[Any, Any]]:
     """The named arrays of one example. `extremes` also draws nan, inf and the ends of a dtype for `a`, `b`, `x`, `y`, `v`, `w` and `m`."""
     any_values = (PLAIN, TIES, SPECIAL, EXTREME) if extremes else (PLAIN, PLAIN, TIES)
     floats = (PLAIN, TIES, SPECIAL)
@@ -106,32 +141,32 @@ def inputs(draw: st.DrawFn, names: tuple[str, ...], extremes: bool) -> dict[str,
 
     def of(name: str, dtypes: tuple[str, ...], shape: tuple[int, ...], flavours: tuple[str, ...]) -> None:
         if name in names:
-            made[name] = draw(array(dtypes, shape, flavours))
+            made[name] = array(source, dtypes, shape, flavours)
 
     def pair(one: str, other: str, dtypes: tuple[str, ...], shape: tuple[int, ...], flavours: tuple[str, ...]) -> None:
         """Two arrays of one shape; every other time of one dtype too."""
         of(one, dtypes, shape, flavours)
-        same = one in made and draw(st.booleans())
+        same = one in made and source.integer(0, 1)
         of(other, (made[one].dtype.name,) if same else dtypes, shape, flavours)
 
     if {"a", "b"} & set(names):
-        left, right = draw(broadcasting())
+        left, right = broadcasting(source)
         of("a", ALL, left, any_values)
-        of("b", (made["a"].dtype.name,) if "a" in made and draw(st.booleans()) else ALL, right, any_values)
-    shape = draw(shapes(1, 3, 1)) if set("xyfgkz") & set(names) else ()
+        of("b", (made["a"].dtype.name,) if "a" in made and source.integer(0, 1) else ALL, right, any_values)
+    shape = shape_of(source, 1, 3, 1) if set("xyfgkz") & set(names) else ()
     pair("x", "y", ALL, shape, any_values)
     pair("f", "g", FLOATS, shape, floats)
     of("k", ("bool",), shape, (PLAIN,))
     of("z", COMPLEX, shape, (PLAIN, TIES))
     if {"v", "w"} & set(names):
-        pair("v", "w", ALL, (draw(st.integers(1, 6)),), any_values)
+        pair("v", "w", ALL, (source.integer(1, 6),), any_values)
     if "m" in names:
-        of("m", ALL, draw(shapes(2, 2, 1)), any_values)
+        of("m", ALL, shape_of(source, 2, 2, 1), any_values)
     if set("qhu") & set(names):
-        made |= draw(matrices(names))
+        made |= matrices(source, names)
     if "i" in names:
-        made["i"] = np.array(draw(st.lists(st.sampled_from((0, -1)), min_size=1, max_size=4)), "int64")
+        made["i"] = np.array([source.choice((0, -1)) for _ in range(source.integer(1, 4))], "int64")
     if "r" in names:
-        knots = draw(st.sets(st.integers(-20, 20), min_size=2, max_size=6))
+        knots = {source.integer(-20, 20) for _ in range(source.integer(2, 6))} | {-21, 21}
         made["r"] = np.array(sorted(knots), "float64") / 2
     return made

@@ -13,6 +13,7 @@ import torch
 from .array import TracedNpArray
 from .compare import values_of
 from .memory import Memory
+from .number import TracedNumber, marked, settled
 from .scalar import TracedScalar
 
 _ATOMS = (int, float, bool, complex, str, bytes, type(None), numpy.dtype, type(Ellipsis))
@@ -40,6 +41,12 @@ class Arguments(Memory):
             self.check_own(x)
             traced.append(x)
             return x._value, x._tensor
+        if kind is TracedNumber:
+            self.check_own(x)
+            if settled(x) is not x:
+                return settled(x), settled(x)
+            traced.append(x)
+            return x._value, marked(self, x)  # type: ignore[arg-type]
         if kind is tuple or kind is list:
             pairs = [self._split(i, traced) for i in x]
             return kind(p[0] for p in pairs), kind(p[1] for p in pairs)

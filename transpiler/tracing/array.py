@@ -55,6 +55,8 @@ class TracedNpArray(numpy.ndarray):
         numpy.ndarray.__setstate__(self, contents)
         numpy.ndarray.setflags(self, write=False)
 
+    __class__ = property(lambda self: numpy.ndarray)  # type: ignore[assignment]
+
     # NumPy's dispatch
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -178,6 +180,8 @@ class FlatIterator:
         base = self.base
         flat = base.flatten()
         size = flat[key].size if isinstance(flat[key], numpy.ndarray) else 1
+        if base.dtype == bool and isinstance(value, (list, tuple)) and not isinstance(flat[key], numpy.ndarray):
+            value = bool(value)  # a single bool takes the truth of a list
         values = (
             numpy.ravel(value)
             if type(value) is TracedNpArray
@@ -214,6 +218,18 @@ def _operator(ufunc: Any, reflected: bool, inplace: bool) -> Callable[..., Any]:
             return NotImplemented
         inputs = (other, self) if reflected else (self, other)
         return state.running().ufunc(ufunc, "__call__", inputs, {"out": (self,)} if inplace else {})
+
+    return operate
+
+
+def _scalar_power(reflected: bool) -> Callable[..., Any]:
+    """`s ** t`, which is not the ufunc where both are scalars."""
+    of_array = _operator(numpy.power, reflected, False)
+
+    def operate(self: Any, other: Any, modulus: Any = None) -> Any:
+        if type(other) is type(self) or isinstance(other, (int, float, complex, numpy.generic)):
+            return state.running().scalar_power(*((other, self) if reflected else (self, other)))
+        return of_array(self, other)
 
     return operate
 
@@ -259,6 +275,8 @@ def add_operators(cls: type, inplace: bool) -> None:
     if inplace:
         cls.__hash__ = None  # type: ignore[assignment]
     else:
+        setattr(cls, "__pow__", _scalar_power(False))  # noqa: B010
+        setattr(cls, "__rpow__", _scalar_power(True))  # noqa: B010
         setattr(cls, "__hash__", lambda self: hash(state.running().leave(self, "python-value", "hash")))  # noqa: B010
 
 
@@ -282,6 +300,10 @@ def _method(name: str) -> Callable[..., Any]:
     if name in PYTHON_VALUES:
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if name in ("item", "tolist") and not kwargs:
+                from .number import python_values
+
+                return python_values(self, name, args)
             return getattr(state.running().leave(self, "python-value", f".{name}()"), name)(*args, **kwargs)
 
     method.__name__ = name

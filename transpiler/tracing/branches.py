@@ -3,7 +3,8 @@
 `if x.sum() > 0: ... else: ...` asks a traced value for its truth. The tracer answers, notes the question, and runs the function
 again with the other answer, until every way has been seen (`explore`). Each way is a graph of its own; `merge` puts them into one in
 which what they share stands once, all of it is computed, and each result is chosen by the conditions. That is right only where the
-way not taken can be computed without harm: what may fail (an index, a decomposition, an assertion) on one way only is refused.
+way not taken can be computed without harm: what may fail (an index, a decomposition) on one way only is refused. An assertion asks then
+for the conditions of its way, too. A Python number that differs from way to way is chosen like an array.
 """
 
 from __future__ import annotations
@@ -17,18 +18,20 @@ import numpy
 import torch
 from torch import fx
 
+from ..semantics.arrays import as_tensor
 from .compare import values_of
 from .duplicates import key_of
 from .errors import TraceError, error, is_library
 from .module import TracedModule
-from .structure import flatten, rebuild
+from .outputs import is_inline
+from .structure import Fixed, Leaf, Node, flatten, rebuild, same
 
 if TYPE_CHECKING:
     from .entry import Recording
 
 MOST_WAYS = 32
 _WAY_OUT = "choose element by element: np.where(condition, a, b), or split the node at the branch"
-_MAY_FAIL = ("linalg", "cholesky", "assert", "gather", "scatter", "take", "put", "index", "embedding", "inverse", "solve", "copy_")
+_MAY_FAIL = ("linalg", "cholesky", "gather", "scatter", "take", "put", "index", "embedding", "inverse", "solve", "copy_")
 
 
 @dataclass
@@ -42,6 +45,11 @@ class Forks:
     asked: list[bool] = field(default_factory=list)
     given: list[bool] = field(default_factory=list)
     place: tuple[str, int] | None = None
+
+    @property
+    def on_sample(self) -> bool:
+        """True while every answer has been the sample's own."""
+        return self.asked == self.given
 
     def decide(self, truth: bool, node: fx.Node) -> bool:
         """The answer to a question whose condition is `node`."""
@@ -125,12 +133,16 @@ class _Merge:
         self.inputs = [self.graph.placeholder(name) for name in self.face.names]
         self.conditions: dict[tuple[bool, ...], fx.Node] = {}
         self.users: dict[fx.Node, set[int]] = {}
+        self.assertions: dict[tuple[fx.Node, str], set[int]] = {}
+        self.structure: Any = None
 
     def module(self) -> TracedModule:
         if any(r.sizes for r in self.recordings.values()):
             self.refuse("sizes depend on values on one of the ways")
-        outputs = {number: self.copied(number, recording) for number, recording in self.recordings.items()}
+        outputs = self.in_one_form({number: self.copied(number, recording) for number, recording in self.recordings.items()})
         self.check_safe()
+        for (condition, message), ways in self.assertions.items():
+            self.assert_on(ways, condition, message)
         merged = self.chosen((), list(range(len(self.ways))), outputs)
         if merged is None:
             raise AssertionError("every way raises")
@@ -141,7 +153,8 @@ class _Merge:
         for i in mutated:
             copy = self.graph.create_node("call_function", torch.ops.aten.copy_.default, (self.inputs[i], merged[count + i]), {})
             results = [copy if r is merged[count + i] else r for r in results]
-        self.graph.output(self.rebuilt(results))
+        face.outputs = None if is_inline(self.structure) else self.structure
+        self.graph.output(rebuild(self.structure, results.__getitem__) if face.outputs is None else tuple(results))
         for node in self.graph.nodes:
             node.meta.pop("writes", None)
             node.meta.pop("decides", None)
@@ -152,18 +165,10 @@ class _Merge:
         made.face = face
         return made
 
-    def rebuilt(self, results: list[fx.Node]) -> Any:
-        """The graph's output in the form that the single graphs have it."""
-        if self.face.outputs is not None:
-            return tuple(results)
-        leaves: list[Any] = []
-        structure = flatten(self.first.result, "", leaves)
-        return rebuild(structure, results.__getitem__)
-
     def copied(self, number: int, recording: Recording) -> list[fx.Node]:
         """The nodes of one way in the common graph: its results, then what becomes of each input."""
         module = recording.module
-        self.same_form(recording)
+        self.check_given(recording)
         places: dict[fx.Node, fx.Node] = {}
         inputs = iter(self.inputs)
         left = list(self.inputs)
@@ -175,6 +180,8 @@ class _Merge:
             elif node.target is torch.ops.aten.copy_.default:
                 places[node] = places[node.args[1]]
                 left[self.inputs.index(places[node.args[0]])] = places[node]
+            elif node.target is torch._assert_async:
+                self.assertions.setdefault((places[node.args[0]], node.args[1]), set()).add(number)
             else:
                 places[node] = self.add(node, module, places)
                 self.users.setdefault(places[node], set()).add(number)
@@ -243,16 +250,58 @@ class _Merge:
             fine = self.graph.call_function(torch.logical_or, (missed, fine))
         self.graph.call_function(torch._assert_async, (fine, message))
 
-    def same_form(self, other: Recording) -> None:
-        """All ways must return the same structure, of arrays of the same shape and dtype."""
-        first = self.first
-        mine: list[Any] = []
-        theirs: list[Any] = []
-        if flatten(first.result, "", mine) != flatten(other.result, "", theirs):
-            self.refuse("the ways return different structures or Python values")
-        for a, b in zip([*mine, *first.given], [*theirs, *other.given], strict=True):
-            if numpy.shape(a) != numpy.shape(b) or getattr(a, "dtype", None) != getattr(b, "dtype", None):
-                self.refuse(f"one way gives {_described(a)}, another {_described(b)}")
+    def assert_on(self, ways: set[int], condition: fx.Node, message: str) -> None:
+        """An assertion that stands on these ways alone."""
+        reached = self.is_one_of(ways, (), list(range(len(self.ways))))
+        if isinstance(reached, fx.Node):
+            condition = self.graph.call_function(torch.logical_or, (condition, self.graph.call_function(torch.logical_not, (reached,))))
+        self.graph.call_function(torch._assert_async, (condition, message))
+
+    def is_one_of(self, chosen: set[int], answers: tuple[bool, ...], ways: list[int]) -> fx.Node | bool:
+        """Whether the way that is taken, one of `ways`, which all begin with `answers`, is one of `chosen`."""
+        recorded = {w for w in ways if w in self.recordings}
+        if not recorded & chosen or recorded <= chosen:  # after a way that raises nothing else counts
+            return bool(recorded & chosen)
+        condition = self.conditions[answers]
+        sides = [self.is_one_of(chosen, (*answers, answer), [w for w in ways if self.ways[w].answers[len(answers)] is answer])
+                 for answer in (True, False)]  # fmt: skip
+        other = self.graph.call_function(torch.logical_not, (condition,))
+        parts = [c if side is True else self.graph.call_function(torch.logical_and, (c, side))
+                 for c, side in zip((condition, other), sides, strict=True) if side is not False]  # fmt: skip
+        return parts[0] if len(parts) == 1 else self.graph.call_function(torch.logical_or, tuple(parts))
+
+    def check_given(self, other: Recording) -> None:
+        """What becomes of the arguments must have the same shape and dtype on all ways."""
+        for a, b in zip(self.first.given, other.given, strict=True):
+            self.check_alike(a, b)
+
+    def check_alike(self, a: Any, b: Any) -> None:
+        if numpy.shape(a) != numpy.shape(b) or getattr(a, "dtype", None) != getattr(b, "dtype", None):
+            self.refuse(f"one way gives {_described(a)}, another {_described(b)}")
+
+    def in_one_form(self, outputs: dict[int, list[fx.Node]]) -> dict[int, list[fx.Node]]:
+        """The outputs of all ways in one structure, which is noted: arrays of one shape and dtype, numbers of one type."""
+        leaves: dict[int, list[Any]] = {n: [] for n in outputs}
+        forms = {n: flatten(self.recordings[n].result, "", leaves[n]) for n in outputs}
+        results: dict[int, list[fx.Node]] = {n: [] for n in outputs}
+
+        def common(forms: dict[int, Any]) -> Any:
+            first = next(iter(forms.values()))
+            if all(isinstance(f, Fixed) and same(f.value, first.value) for f in forms.values()):
+                return first
+            if all(isinstance(f, Node) and (f.kind, f.keys) == (first.kind, first.keys) for f in forms.values()):
+                parts = (common({n: f.parts[i] for n, f in forms.items()}) for i in range(len(first.parts)))
+                return Node(first.kind, first.keys, tuple(parts))
+            if not all(isinstance(f, Leaf) or (isinstance(f, Fixed) and type(f.value) in (bool, int, float)) for f in forms.values()):
+                self.refuse("the ways return different structures or Python values")
+            values = {n: leaves[n][f.index] if isinstance(f, Leaf) else numpy.asarray(f.value) for n, f in forms.items()}
+            for n, f in forms.items():
+                self.check_alike(next(iter(values.values())), values[n])
+                results[n].append(outputs[n][f.index] if isinstance(f, Leaf) else self.constant(as_tensor(f.value)))
+            return Leaf(len(results[n]) - 1, first.name)
+
+        self.structure = common(forms)
+        return {n: results[n] + outputs[n][len(leaves[n]) :] for n in outputs}
 
     def check_safe(self) -> None:
         """What stands on some ways only must not be able to fail."""

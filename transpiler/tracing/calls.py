@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from ..semantics.table import Rule
-from .special import leaves
+from .state import leaves
 from .storage import owner_of
 
 

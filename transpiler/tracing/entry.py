@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import inspect
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,13 +21,14 @@ from . import state
 from .branches import Forks, explore
 from .checking import check_values
 from .errors import TraceError, error
+from .kept import check_state, surroundings_of
 from .lifting import Lifter
 from .module import Face, TracedModule, copied
 from .outputs import finish
 from .patches import patched
 from .probe import check_sizes
 from .scalar import TracedScalar
-from .special import is_traced
+from .state import is_traced
 from .structure import flatten, leaf_names, match, rebuild
 from .tracer import Tracer
 
@@ -61,17 +63,28 @@ def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bo
     face = _face(fn, bound.signature, structure, leaves)
     want: Any = None
     with _untraced():
-        if check:
-            _check_overlap(leaves)
-            given = copied(face, leaves)
-            _keep_flags(leaves, given)
-            want = (run(fn, bound, structure, given), given)
-    made = record(fn, bound, face, leaves)
-    if check:
+        before = surroundings_of(fn, structure)
+    try:
         with _untraced():
-            check_values(made, leaves, want[0], want[1], lambda: record(fn, bound, face, leaves, diagnose=True))
-            if made.sizes:
-                check_sizes(fn, bound, made, leaves)
+            if check:
+                _check_overlap(leaves)
+                given = copied(face, leaves)
+                _keep_flags(leaves, given)
+                want = (run(fn, bound, structure, given), given)
+                if isinstance(want[0], types.GeneratorType):
+                    raise error("not-rewritten", "the function is a generator, and a graph gives all that it gives at once",
+                                "return a list of it", face.place)  # fmt: skip
+                after = surroundings_of(fn, structure)
+        made = record(fn, bound, face, leaves)
+        if check:
+            with _untraced():
+                check_values(made, leaves, want[0], want[1], lambda: record(fn, bound, face, leaves, diagnose=True))
+                check_state(before, after, face, leaves, lambda other: run(fn, bound, structure, other))
+                if made.sizes:
+                    check_sizes(fn, bound, made, leaves)
+    except BaseException:
+        before.restore()  # a trace that is refused leaves nothing behind that the next one would read
+        raise
     return made.module
 
 

@@ -19,10 +19,10 @@ from typing import Any
 import numpy
 
 from . import state
+from .builtin import BUILTINS
 from .errors import error, is_library
 from .patches import scalar_twins, twins, vectorised
-from .special import extreme as extreme_of
-from .special import is_traced
+from .sourcing import NAMES, sourced
 from .table import VECTORIZE
 
 
@@ -33,6 +33,7 @@ class LiftedGlobals(dict[str, Any]):
         names = ("__name__", "__package__", "__spec__", "__path__", "__file__", "__loader__")
         super().__init__({n: real[n] for n in names if n in real})
         dict.__setitem__(self, "__builtins__", real.get("__builtins__", builtins))
+        dict.update(self, NAMES)
         self.first = set(self)
         self.real, self.lifter = real, lifter
 
@@ -41,8 +42,8 @@ class LiftedGlobals(dict[str, Any]):
             return dict.__getitem__(self, name)
         if name in self.real:
             return self.lifter.lift(self.real[name])
-        if name in _BUILTINS and state.active() is not None:
-            return _BUILTINS[name]
+        if name in BUILTINS and state.active() is not None:
+            return BUILTINS[name]
         raise KeyError(name)
 
     def assigned(self) -> set[str]:
@@ -177,9 +178,10 @@ class Lifter:
         return twins().get(id(f), f)
 
     def rebuild(self, f: types.FunctionType) -> types.FunctionType:
-        """The same code over lifted globals, closure and defaults."""
+        """The same code, open to the trace where its source can be had, over lifted globals, closure and defaults."""
+        code = sourced(f.__code__)
         cells = None if f.__closure__ is None else tuple(types.CellType() for _ in f.__closure__)
-        made = types.FunctionType(f.__code__, self._lifted_globals(f.__globals__), f.__name__, None, cells)
+        made = types.FunctionType(code, self._lifted_globals(f.__globals__), f.__name__, None, cells)
         self._done[id(f)] = (f, made)
         if f.__closure__ is not None:
             written = _written_cells(f.__code__)
@@ -190,7 +192,7 @@ class Lifter:
                 shared = tuple(
                     old if n in written else new for n, old, new in zip(f.__code__.co_freevars, f.__closure__, cells or (), strict=True)
                 )
-                made = types.FunctionType(f.__code__, made.__globals__, f.__name__, None, shared)
+                made = types.FunctionType(code, made.__globals__, f.__name__, None, shared)
                 self._done[id(f)] = (f, made)
         made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.lift, f.__defaults__))
         made.__kwdefaults__ = None if f.__kwdefaults__ is None else {k: self.lift(v) for k, v in f.__kwdefaults__.items()}
@@ -308,21 +310,3 @@ def _fill(new: types.CellType, old: types.CellType, lift: Callable[[Any], Any]) 
         new.cell_contents = lift(old.cell_contents)
     except ValueError:
         return  # a variable without a value yet
-
-
-def _print(*args: Any, **kwargs: Any) -> None:
-    """While tracing nothing is printed: the run before the trace has printed it."""
-
-
-def _extreme(original: Any, better: Any) -> Callable[..., Any]:
-    def extreme(*args: Any, **kwargs: Any) -> Any:
-        items = list(args[0]) if len(args) == 1 and not kwargs else list(args)
-        if kwargs or not any(map(is_traced, items)):
-            return original(*args, **kwargs)
-        return extreme_of(state.running(), original.__name__, items, better)
-
-    return extreme
-
-
-_BUILTINS: dict[str, Any] = {"print": _print, "min": _extreme(min, numpy.less), "max": _extreme(max, numpy.greater)}
-"""Python's functions that would need values, as they are for traced ones."""

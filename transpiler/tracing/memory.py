@@ -14,6 +14,7 @@ from .array import TracedNpArray
 from .calls import Call, shares
 from .compare import values_of
 from .errors import TraceError, error
+from .number import TracedNumber
 from .recorder import Recorder
 from .scalar import TracedScalar
 from .storage import Storage, owner_of
@@ -46,6 +47,11 @@ class Memory:
         self.floating: tuple[Any, int, Any] | None = None
         self.forks: Any = None
 
+    @property
+    def on_sample(self) -> bool:
+        """False on a way through the function that the sample does not take."""
+        return self.forks is None or self.forks.on_sample
+
     def check_own(self, x: Any) -> None:
         """Raise TraceError for what this trace did not make."""
         if x._value is None:
@@ -67,11 +73,11 @@ class Memory:
         """True for arrays that do not depend on the inputs, and for whatever is not traced."""
         if type(x) is TracedNpArray:
             return x._storage is not None and x._storage.value is None and x._tensor is None
-        return type(x) is not TracedScalar
+        return type(x) not in (TracedScalar, TracedNumber)
 
     def tensor(self, x: Any) -> torch.Tensor:
         """The present torch value of a traced array or scalar, or of a constant."""
-        if type(x) is TracedScalar:
+        if type(x) in (TracedScalar, TracedNumber):
             return x._tensor
         if type(x) is not TracedNpArray:
             return x if isinstance(x, torch.Tensor) else as_tensor(x)
@@ -141,7 +147,7 @@ class Memory:
     def _to_torch(self, x: Any) -> Any:
         if type(x) is TracedNpArray:
             return self.to_torch(x)
-        if type(x) is TracedScalar:
+        if type(x) in (TracedScalar, TracedNumber):
             return x._tensor
         if type(x) in (list, tuple):
             return type(x)(map(self._to_torch, x))
@@ -191,7 +197,10 @@ class Memory:
         if type(x) is TracedNpArray and x._value is not None and self.is_constant(x):
             return x._value
         with self.inside():
-            kind = f"{x._value.dtype} scalar" if type(x) is TracedScalar else f"{numpy.ndarray.dtype.__get__(x)} array"  # type: ignore[attr-defined]
+            if type(x) is TracedNumber:
+                kind = f"computed {type(x._value).__name__}"
+            else:
+                kind = f"{x._value.dtype} scalar" if type(x) is TracedScalar else f"{numpy.ndarray.dtype.__get__(x)} array"  # type: ignore[attr-defined]
             messages = {
                 "data-dependent-branch": f"a branch ({what}) hangs on a {kind} that is only known when the graph runs",
                 "python-value": f"a {kind} of the graph becomes a Python value ({what})",

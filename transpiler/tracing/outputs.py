@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
 import torch
 from torch import fx
 
 from .array import TracedNpArray
 from .duplicates import merge_duplicates
 from .module import Face, TracedModule
+from .number import TracedNumber, only
 from .structure import Fixed, Leaf, flatten, rebuild
 from .tracer import Tracer
 
@@ -21,7 +23,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     graph = tracer.graph
     samples = [g._storage if type(g) is TracedNpArray else None for g in given]
     face.mutated = [i for i, s in enumerate(samples) if s is not None and s.written]
-    memory = _Memory(tracer, samples)
+    memory = _Memory(tracer, samples, face.place)
     nodes = [memory.output(x) for x in outputs]
     for i in face.mutated:
         storage = samples[i]
@@ -32,7 +34,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
         for n, x in enumerate(outputs):
             if type(x) is TracedNpArray and x._storage is storage and storage.covers(x._value) and x._value.shape == storage.owner.shape:
                 nodes[n] = copy
-    plain = _inline(structure)
+    plain = is_inline(structure)
     face.outputs = None if plain else structure
     graph.output(rebuild(structure, lambda i: nodes[i]) if plain else tuple(nodes))
     merge_duplicates(graph)
@@ -42,15 +44,19 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
         delattr(tracer.root, name)
     module = TracedModule(tracer.root, graph, getattr(face.function, "__name__", "traced").title().replace("_", "") or "Traced")
     module.face = face
-    values = [x if isinstance(x, torch.Tensor) else getattr(x, "_value", x) for x in outputs]
+    values = [x if isinstance(x, torch.Tensor) else _value(x) for x in outputs]
     return module, rebuild(structure, values.__getitem__)
+
+
+def _value(x: Any) -> Any:
+    return numpy.asarray(x._value)[()] if type(x) is TracedNumber else getattr(x, "_value", x)
 
 
 class _Memory:
     """Outputs as nodes. Where torch would share memory and NumPy does not, the node is cloned."""
 
-    def __init__(self, tracer: Tracer, samples: list[Any]) -> None:
-        self.tracer, self.samples = tracer, samples
+    def __init__(self, tracer: Tracer, samples: list[Any], place: tuple[str, int]) -> None:
+        self.tracer, self.samples, self.place = tracer, samples, place
         self.owners: dict[int, Any] = {}
         for s in samples:
             if s is not None:
@@ -62,6 +68,7 @@ class _Memory:
         recorder = self.tracer.recorder
         if type(x) is TracedNpArray and x._value is None:
             self.tracer.fail("opaque-call", "an array came back from code that the tracer cannot see", "split the node around that call")
+        only(x, self.place)
         with recorder:
             tensor = self.tracer.tensor(x)
             constant = recorder.node(tensor) is None
@@ -78,7 +85,7 @@ class _Memory:
             return recorder.argument(tensor)
 
 
-def _inline(structure: Any) -> bool:
+def is_inline(structure: Any) -> bool:
     """True where the graph itself can return the structure: plain containers and Python's own constants."""
     if isinstance(structure, Leaf):
         return True
@@ -88,13 +95,18 @@ def _inline(structure: Any) -> bool:
         )
     if structure.kind is dict and not all(type(k) is str for k in structure.keys):
         return False
-    return structure.kind in (list, tuple, dict) and all(map(_inline, structure.parts))
+    return structure.kind in (list, tuple, dict) and all(map(is_inline, structure.parts))
 
 
 def _eliminate(graph: fx.Graph) -> None:
     """Remove what nothing uses and what changes nothing."""
-    graph.eliminate_dead_code(lambda node: node.is_impure() or bool(node.meta.get("writes")))
+    graph.eliminate_dead_code(lambda node: node.is_impure() or bool(node.meta.get("writes")) or _may_raise(node))
 
 
 def _used(graph: fx.Graph, name: str) -> bool:
     return any(n.op == "get_attr" and n.target == name for n in graph.nodes)
+
+
+def _may_raise(node: fx.Node) -> bool:
+    """True where sizes meet that depend on values: for other values they may not go together, also where nobody reads the result."""
+    return bool(node.meta.get("loose")) and len(node.all_input_nodes) > 1

@@ -18,7 +18,8 @@ import torch
 
 from ..semantics.table import version
 from . import state
-from .special import elements, holds_traced, is_traced
+from .special import elements
+from .state import holds_traced, is_traced
 from .table import VECTORIZE, functions, resolve, spaces
 
 _SCALARS = (

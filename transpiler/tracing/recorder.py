@@ -65,6 +65,7 @@ _REFLECTED: dict[str, Callable[..., Any]] = {
 _RESHAPING = frozenset((
     "masked_select", "nonzero", "argwhere", "unique", "unique_consecutive", "_unique2", "_unique", "bincount", "histogramdd",
 ))  # fmt: skip
+_SHAPED = frozenset(("reshape", "view", "expand", "broadcast_to", "unflatten", "narrow", "tile", "repeat", "new_zeros", "new_full"))
 _RANDOM = frozenset((
     "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "poisson",
     "dropout", "feature_dropout", "alpha_dropout", "rrelu", "uniform_", "normal_", "random_", "bernoulli_",
@@ -77,7 +78,8 @@ class Recorder(TorchFunctionMode):
 
     current   the NumPy name of the call whose rule is running, or ""
     place     file, line and function of the user's call
-    bridge    what traced NumPy arrays are to torch and back: `arguments(args, kwargs)`, `to_numpy(tensor)`
+    bridge    what traced NumPy arrays are to torch and back: `arguments(args, kwargs)`, `to_numpy(tensor)`;
+              `on_sample`: whether the sample's own values are computed with
     sizes     the shapes of results whose shape depends on values, in order
     pure      True while a ufunc's body runs, whose arguments are tensors and numbers
     measured  True once a rule has asked for the size of something whose shape depends on values"""
@@ -229,7 +231,8 @@ class Recorder(TorchFunctionMode):
         writes = self._written(name, args, kwargs)
         node_args = tuple(map(self.argument, args))
         node_kwargs = {k: self.argument(v) for k, v in kwargs.items()}
-        result = func(*args, **kwargs)
+        spared = func is torch._assert_async and not self.bridge.on_sample  # on a way that its values do not take, they need not hold
+        result = None if spared else func(*args, **kwargs)
         if writes is None and len(args) and result is args[0]:
             return result
         node = self._node(func, name, node_args, node_kwargs)
@@ -341,6 +344,8 @@ def _converted(func: Any, data: torch.Tensor, dtype: torch.dtype | None = None, 
 def _sizes_depend_on_values(name: str, args: Any) -> bool:
     if name == "__getitem__":
         return _by_mask(args[1])
+    if name in _SHAPED and any(_has_tensor(a) if isinstance(a, (list, tuple)) else isinstance(a, torch.Tensor) for a in args[1:]):
+        return True  # x.reshape(n, -1), where n is computed
     return name in _RESHAPING or (name == "repeat_interleave" and _has_tensor(args[1:])) or (name == "where" and len(args) == 1)
 
 

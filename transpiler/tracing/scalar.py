@@ -26,7 +26,7 @@ class TracedScalar:
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # type: ignore[override]
-        return type(self._value)
+        return state.class_of(self)
 
     dtype = property(lambda self: self._value.dtype)
     shape = property(lambda self: ())
@@ -65,12 +65,16 @@ class TracedScalar:
     def __index__(self) -> int:
         return state.running().leave(self, "python-value", "an index").__index__()
 
-    def __trunc__(self) -> int:
-        return int(state.running().leave(self, "python-value", "int"))
+    def __trunc__(self) -> Any:
+        from .number import convert
+
+        return convert(self, int)
 
     def __round__(self, ndigits: Any = None) -> Any:
+        from .number import rounded
+
         if ndigits is None and self.dtype.kind != "c":
-            return int(state.running().leave(self, "python-value", "round"))
+            return rounded(self, "round")
         return state.running().method(self, "round", () if ndigits is None else (ndigits,), {})
 
     def __format__(self, spec: str) -> str:

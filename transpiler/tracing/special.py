@@ -8,35 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .array import TracedNpArray
+from .number import TracedNumber, choose, is_number
 from .scalar import TracedScalar
+from .state import holds_traced, is_traced
 
 if TYPE_CHECKING:
     from .tracer import Tracer
-
-
-def leaves(x: Any) -> Iterator[Any]:
-    """What is in lists, tuples, dicts and slices."""
-    kind = type(x)
-    if kind is list or isinstance(x, tuple):
-        for i in x:
-            yield from leaves(i)
-    elif kind is dict:
-        for i in x.values():
-            yield from leaves(i)
-    elif kind is slice:
-        yield from (x.start, x.stop, x.step)
-    else:
-        yield x
-
-
-def is_traced(x: Any) -> bool:
-    """True for traced arrays and scalars."""
-    return getattr(type(x), "_np2fx_traced", False)
-
-
-def holds_traced(x: Any) -> bool:
-    """True where `x` is or contains a traced array or scalar."""
-    return any(map(is_traced, leaves(x)))
 
 
 def _fromiter(tracer: Tracer, iterable: Any, dtype: Any, count: int = -1, **_: Any) -> Any:
@@ -97,12 +74,14 @@ def extreme(tracer: Tracer, name: str, items: list[Any], better: numpy.ufunc) ->
 
 
 def _choose(tracer: Tracer, name: str, better: numpy.ufunc, item: Any, best: Any) -> Any:
+    if TracedNumber in (type(item), type(best)) and is_number(item) and is_number(best):
+        return choose(tracer, name, "lt" if better.__name__ == "less" else "gt", item, best)
     if not (type(item) is TracedScalar or type(best) is TracedScalar):
         if is_traced(item) or is_traced(best):
             tracer.leave(item if is_traced(item) else best, "data-dependent-branch", name)
         return item if better(item, best) else best
-    weak = [type(x) in (int, float) or (type(x) is TracedScalar and x._weak) for x in (item, best)]
-    kinds = {numpy.asarray(x._value if type(x) is TracedScalar else x).dtype for x in (item, best)}
+    weak = [type(x) in (int, float, TracedNumber) or (type(x) is TracedScalar and x._weak) for x in (item, best)]
+    kinds = {numpy.asarray(_real(x)).dtype for x in (item, best)}
     if len(kinds) > 1 or (any(weak) and kinds != {numpy.dtype(numpy.float64)}):
         tracer.leave(item if type(item) is TracedScalar else best, "data-dependent-branch", f"{name} of different types")
     chosen = tracer.getitem(tracer.call(numpy.where, (tracer.ufunc(better, "__call__", (item, best), {}), item, best), {}), ())
@@ -111,7 +90,7 @@ def _choose(tracer: Tracer, name: str, better: numpy.ufunc, item: Any, best: Any
 
 
 def _real(x: Any) -> Any:
-    return x._value if type(x) is TracedScalar else x
+    return x._value if type(x) in (TracedScalar, TracedNumber) else x
 
 
 def _nan_to_num(tracer: Tracer, x: Any, copy: bool = True, **kwargs: Any) -> Any:

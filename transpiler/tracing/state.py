@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -54,6 +55,14 @@ def defers(x: Any, other: Any) -> bool:
     return isinstance(other, torch.Tensor) or getattr(type(other), "__array_ufunc__", 0) is None
 
 
+def class_of(x: Any) -> type:
+    """The class that NumPy would give a traced scalar, as the traced function knows it."""
+    from .patches import scalar_twins
+
+    kind = type(x._value)
+    return scalar_twins().get(id(kind), kind) if active() is not None else kind
+
+
 def shape(x: Any) -> tuple[int, ...]:
     """The shape of a traced array. Raises TraceError where it depends on values and the traced function asks for it."""
     if x._tensor is not None:
@@ -68,3 +77,28 @@ def flags(x: Any) -> Any:
     if x._value is None:
         return numpy.ndarray.flags.__get__(x)  # type: ignore[attr-defined]
     return running().fixed(x, "flags")
+
+
+def leaves(x: Any) -> Iterator[Any]:
+    """What is in lists, tuples, dicts and slices."""
+    kind = type(x)
+    if kind is list or isinstance(x, tuple):
+        for i in x:
+            yield from leaves(i)
+    elif kind is dict:
+        for i in x.values():
+            yield from leaves(i)
+    elif kind is slice:
+        yield from (x.start, x.stop, x.step)
+    else:
+        yield x
+
+
+def is_traced(x: Any) -> bool:
+    """True for traced arrays and scalars."""
+    return getattr(type(x), "_np2fx_traced", False)
+
+
+def holds_traced(x: Any) -> bool:
+    """True where `x` is or contains a traced array or scalar."""
+    return any(map(is_traced, leaves(x)))

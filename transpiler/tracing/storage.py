@@ -13,9 +13,9 @@ import numpy
 import torch
 from numpy.lib.stride_tricks import as_strided
 
-from ..rules.indexing import on_bits
 from ..semantics.arrays import as_tensor, cast
 from ..semantics.dtypes import WIDER
+from ..semantics.indexing import on_bits
 from .errors import error
 
 

@@ -12,6 +12,7 @@ import numpy
 import torch
 
 from .array import TracedNpArray
+from .number import TracedNumber
 from .scalar import TracedScalar
 
 
@@ -57,7 +58,7 @@ class Node:
 
 def is_leaf(x: Any) -> bool:
     """Arrays, NumPy scalars and tensors, traced or not."""
-    return isinstance(x, (numpy.ndarray, numpy.generic, torch.Tensor)) or type(x) in (TracedNpArray, TracedScalar)
+    return isinstance(x, (numpy.ndarray, numpy.generic, torch.Tensor)) or type(x) in (TracedNpArray, TracedScalar, TracedNumber)
 
 
 def children(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:

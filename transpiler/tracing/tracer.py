@@ -7,13 +7,16 @@ torch side, under the recorder. What comes out is wrapped again: NumPy's value a
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy
 import torch
 
+from ..rules.arithmetic import scalar_power
 from ..semantics.arrays import as_tensor, cast
+from ..semantics.destination import for_out
 from ..semantics.dtypes import resolve, to_numpy, to_torch
 from ..semantics.table import Refused, Rule
 from ..semantics.ufunc import Ufunc, in_dtype
@@ -22,8 +25,10 @@ from .array import TracedNpArray
 from .calls import Call, bound, setitem, take_out
 from .compare import difference
 from .errors import TraceError, user_frame
+from .number import DTYPES, TracedNumber, check_numbers, fitted, new_number
 from .scalar import TracedScalar
-from .special import SPECIAL, holds_traced, leaves
+from .special import SPECIAL
+from .state import holds_traced, leaves
 from .table import SHAPE_ONLY, VECTORIZE, Known, find, trick
 from .table import method as known_method
 
@@ -45,6 +50,12 @@ def _plan(ufunc: Ufunc, kinds: tuple[Any, ...]) -> tuple[torch.dtype, ...] | Non
     loop = resolve(ufunc.numpy, tuple(dtype if k not in (float, int) else k for k in kinds))
     wanted = torch.bool if ufunc.compares else dtype
     return loop if set(loop[:-1]) == {dtype} and loop[-1] == wanted else None
+
+
+def _strong(made: Any) -> torch.Tensor:
+    """What a rule gives, as a tensor; a number that it hands back as it got it is weak no longer."""
+    tensor = made if isinstance(made, torch.Tensor) else as_tensor(made)
+    return torch.clone(tensor) if hasattr(tensor, "_np2fx_number") else tensor
 
 
 class Tracer(Arguments):
@@ -76,7 +87,7 @@ class Tracer(Arguments):
             if known.rule is not None and known.rule.writes is not None:
                 target = bound(known.rule, args, kwargs)[known.rule.writes]
             real = Call(function, args, kwargs, {} if out is None or known.rule is None else {"out": out})
-            return self._run(known, real, out if target is None else target, lambda a, k: self._body(known, a, k))
+            return self._run(known, real, out if target is None else target, lambda a, k: self._body(known, a, k, out))
 
     def ufunc(self, function: numpy.ufunc, method: str, inputs: Any, kwargs: Any) -> Any:
         """A ufunc or one of its methods."""
@@ -101,6 +112,7 @@ class Tracer(Arguments):
                 return self._run(known, real, inputs[0], lambda a, k: self._ufunc_of(known).at_value(*a, **k))
             inputs = tuple(self._array_of_list(x) if isinstance(x, (list, tuple)) else x for x in inputs)
             self._check_weak(inputs)
+            inputs = fitted(self, function, method, inputs, kwargs)
             real = Call(getattr(function, method), inputs, kwargs, {} if out is None else {"out": out if method == "__call__" else out[0]})
             return self._run(known, real, out, lambda a, k: self._ufunc_rule(known, method, a, k, out))
 
@@ -137,6 +149,15 @@ class Tracer(Arguments):
             self.recorder.current, self.recorder.pure = "", False
         return self.array(result, tensor) if isinstance(result, numpy.ndarray) else self._wrap(result, tensor, known)
 
+    def scalar_power(self, base: Any, exponent: Any) -> Any:
+        """`base ** exponent` of scalars and numbers."""
+        with self.inside():
+            known = find(numpy.power)
+            self._mark(known.name)
+            self._check_weak((base, exponent))
+            base, exponent = fitted(self, numpy.power, "__call__", (base, exponent), {})
+            return self._run(known, Call(operator.pow, (base, exponent), {}, {}), None, lambda a, k: scalar_power(*a))
+
     def method(self, array: Any, name: str, args: Any, kwargs: Any) -> Any:
         """A method of an array or scalar."""
         with self.inside():
@@ -160,7 +181,7 @@ class Tracer(Arguments):
                 self._unmapped(known)
             if name in _INPLACE and isinstance(array, TracedNpArray):
                 array._storage.check_writable()
-            return self._run(known, real, target, lambda a, k: self._body(known, a, k))
+            return self._run(known, real, target, lambda a, k: self._body(known, a, k, out))
 
     def attribute(self, array: Any, name: str) -> Any:
         """An attribute such as `T`, `real`, `imag`."""
@@ -225,6 +246,8 @@ class Tracer(Arguments):
             if any(self.recorder.is_loose(self.tensor(x)) for x in traced):
                 self.loose_size()
             return result
+        if not isinstance(known.function, numpy.ufunc) and any(type(x) is TracedNumber for x in traced):
+            check_numbers(known.name, real, [*targets, result])
         tensors = self._tensors(known, rule, torch_args, torch_kwargs)
         if targets:
             self._write(targets, tensors)
@@ -266,11 +289,11 @@ class Tracer(Arguments):
     def _rule(self, known: Known) -> Rule:
         return known.rule or self._unmapped(known)
 
-    def _body(self, known: Known, args: Any, kwargs: Any) -> Any:
+    def _body(self, known: Known, args: Any, kwargs: Any, out: Any = None) -> Any:
         rule = self._rule(known)
         if known.name.startswith("numpy.ndarray.") and args and isinstance(args[0], (numpy.ndarray, numpy.generic)):
             args = (as_tensor(args[0]), *args[1:])
-        return rule.body(*args, **kwargs)
+        return rule.body(*args, **kwargs) if out is None or rule.writes else for_out(rule.body, out, args, kwargs)
 
     def _ufunc_of(self, known: Known) -> Ufunc:
         if known.rule is None or not isinstance(known.rule.call, Ufunc):
@@ -291,7 +314,9 @@ class Tracer(Arguments):
                 return result
             held = None if out is None else tuple(self.tensor(o) for o in out)
             return Ufunc.masked(result, held[0] if held is not None and len(held) == 1 else held, where, kwargs.get("casting", "same_kind"))
-        return getattr(self._ufunc_of(known), method)(*args, **kwargs)
+        if out is None or method == "outer":
+            return getattr(self._ufunc_of(known), method)(*args, **kwargs)
+        return getattr(self._ufunc_of(known), f"{method}_value")(*args, **kwargs, out=out[0])
 
     def _key(self, key: Any) -> Any:
         """A list with traced parts is an index array to NumPy."""
@@ -320,17 +345,18 @@ class Tracer(Arguments):
                 self.fail("mismatch", f"the rule of {known.name} returns {type(made).__name__}, NumPy {len(real)} values")
             parts = [self._wrap(r, m, known) for r, m in zip(real, made, strict=True)]
             return type(real)(*parts) if hasattr(real, "_fields") else type(real)(parts)
-        if isinstance(real, (bool, int, float, complex)) and isinstance(made, torch.Tensor) and self.recorder.node(made) is not None:
-            real = numpy.asarray(real)[()]
+        if type(real) in DTYPES and isinstance(made, torch.Tensor) and self.recorder.node(made) is not None:
+            self._check_same(numpy.asarray(real), made, known)
+            return new_number(self, real, made)
         if isinstance(real, numpy.generic):
-            tensor = made if isinstance(made, torch.Tensor) else as_tensor(made)
+            tensor = _strong(made)
             self._check_same(real, tensor, known)
             return real if self.recorder.node(tensor) is None else self.note(TracedScalar(real, tensor))
         if not isinstance(real, numpy.ndarray):
             if type(real) is not type(made) or real != made:
                 self.fail("mismatch", f"the rule of {known.name} gives {made!r}, NumPy {real!r}")
             return real
-        tensor = made if isinstance(made, torch.Tensor) else as_tensor(made)
+        tensor = _strong(made)
         self._check_same(real, tensor, known)
         if self.recorder.node(tensor) is None:
             return self.constant(real)
@@ -390,8 +416,7 @@ class Tracer(Arguments):
     def _write(self, targets: list[Any], made: Any) -> None:
         values = list(made) if isinstance(made, (tuple, list)) else [made]
         for target, value in zip(targets, values, strict=False):
-            tensor = value if isinstance(value, torch.Tensor) else as_tensor(value)
-            tensor = cast(tensor, to_torch(target.dtype))
+            tensor = cast(_strong(value), to_torch(target.dtype))
             if tuple(tensor.shape) != target._value.shape:
                 tensor = torch.broadcast_to(tensor, target._value.shape)
             self.write(target, tensor)
@@ -465,9 +490,9 @@ _OF_SHAPES = (
     "all input arrays must have the same shape", "could not broadcast input array", "non-broadcastable output operand", "shapes ",
     "too many indices for array", "shape mismatch", "matmul: ", "array split does not result",
     "setting an array element with a sequence",
-    "operands could not be broadcast with remapped",
+    "operands could not be broadcast with remapped", "assignment destination is read-only", "output array is read-only",
 )  # fmt: skip
-"""How NumPy's errors begin that are raised for shapes, whatever the values are."""
+"""How NumPy's errors begin that are raised for shapes and memory, whatever the values are."""
 
 
 def _is_of_shapes(problem: BaseException) -> bool:

@@ -12,9 +12,10 @@ from typing import Any
 
 from .comparison import Tolerance
 from .inputs import UndeclaredError, free_sizes, plan_of
+from .originals import is_rewritten
 from .progress import Progress
 from .report import Report
-from .steps import Verification, undeclared
+from .steps import Verification, already_rewritten, undeclared
 
 WAYS = ("trace", "convert")
 
@@ -23,6 +24,7 @@ def verify(
     fn: Callable[..., Any],
     *samples: Any,
     spec: Mapping[str, Any] | None = None,
+    original: Callable[..., Any] | None = None,
     max_examples: int = 50,
     rtol: float | None = None,
     atol: float | None = None,
@@ -34,6 +36,7 @@ def verify(
 
     samples         arguments of one call, for inputs like them; may be left out where specs or annotations say enough
     spec            parameter name -> spec ("float32[batch, 7] in [-1, 1]"), before those of `@np2fx.node` and annotations
+    original        what `fn` was before it was rewritten: `fn` as it is is held against it, and nothing is traced or converted
     max_examples    how many inputs Hypothesis tries
     rtol, atol      tolerance of floating-point values; by default by dtype (2e-5 for float32, 1e-9 for float64)
     seed            the same seed tries the same inputs
@@ -46,6 +49,10 @@ def verify(
     if unknown := [way for way in ways if way not in WAYS]:
         raise ValueError(f"{unknown[0]!r} is not a way; ways are {', '.join(WAYS)}")
     report = _empty_report(fn)
+    if original is None and is_rewritten(fn):
+        report.findings.append(already_rewritten(report))
+        return report
+    form, fn = fn, original or fn
     try:
         plan = plan_of(fn, samples, spec)
     except UndeclaredError as e:
@@ -59,9 +66,11 @@ def verify(
         work = Verification(fn, plan, free_sizes(plan), sample, report, *limits, progress)
         if not work.choose_sample():
             return report
-        if "trace" in ways:
+        if original is not None:
+            work.forms["rewrite"] = form
+        elif "trace" in ways:
             work.trace()
-        if "convert" in ways:
+        if original is None and "convert" in ways:
             work.convert()
         work.check_sample()
         work.retrace()

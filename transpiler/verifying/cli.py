@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import json
 import os
@@ -15,6 +16,7 @@ from .isolation import Pool
 from .jobs import IMPORT, START, Answer, Job, Settings
 from .loading import LoadError, nodes_in
 from .memory import can_limit
+from .originals import unpacked
 from .progress import Progress
 
 OK, NOT_OK, COULD_NOT_RUN = 0, 1, 2
@@ -26,12 +28,14 @@ def run(args: argparse.Namespace) -> int:
     """The command. Exit code 0: all nodes verified; 1: some are not ok; 2: the command could not run, or not for all files.
 
     args  paths, samples (an .npz file or None), max_examples, seed, output_format ("text" or "json"), node (a name or None),
+          original (where the files before a rewriting are: git:REV, a path, or None),
           jobs (processes, None: by the number of nodes), timeout (seconds or None) and memory (MB or None) for a node"""
     _demand_torch()
     try:
         config, jobs = _jobs(args)
-        settings = _settings(args, config)
-        answers = _verified(jobs, settings, _processes(getattr(args, "jobs", None), len(jobs)), args.output_format == "text")
+        with unpacked(getattr(args, "original", None), args.paths[0] if args.paths else ".") as (original, base):
+            settings = dataclasses.replace(_settings(args, config), original=original, base=base)
+            answers = _verified(jobs, settings, _processes(getattr(args, "jobs", None), len(jobs)), args.output_format == "text")
     except LoadError as e:
         return _could_not_run(str(e))
     if args.output_format == "json":

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from .inputs import call_with
+from .instances import expression_of
 
 LARGEST = 4096
 """Arrays of more elements are printed as what fills them with the exceptions set, where that is short."""
@@ -30,13 +31,19 @@ class Counterexample:
         return self.code
 
 
-def script(fn: Callable[..., Any], way: str, arguments: Mapping[str, Any], sample: Mapping[str, Any], message: str) -> str:
-    """A script that calls `fn` and its torch form on `arguments` and prints both results."""
-    lines = ["import numpy as np", "import torch", "import np2fx", *_importing(fn), ""]
+def script(
+    fn: Callable[..., Any], way: str, arguments: Mapping[str, Any], sample: Mapping[str, Any], message: str, form: Any = None
+) -> str:
+    """A script that calls `fn` and its torch form (`form`, where that is another function of a file) on `arguments`, and prints both
+    results."""
+    known = [f"# fn is {_expression(fn)} as it was before it was rewritten"] if way == "rewrite" else _importing(fn)
+    lines = ["import numpy as np", "import torch", "import np2fx", *known, ""]
     if way == "trace":
         named = {f"{name}_traced": value for name, value in sample.items()}
         lines += [f"{name} = {literal(value)}" for name, value in named.items()]
         lines.append(f"torch_fn = np2fx.trace({_call(fn, 'fn', {name: f'{name}_traced' for name in sample})})")
+    elif way == "rewrite":
+        lines += [line.replace("fn =", "torch_fn =") for line in _importing(form)]
     else:
         lines.append("torch_fn = np2fx.convert(fn)")
     lines += ["", *(f"{name} = {literal(value)}" for name, value in arguments.items())]
@@ -58,12 +65,23 @@ def _importing(fn: Callable[..., Any]) -> list[str]:
         path = inspect.getsourcefile(fn)
     except TypeError:
         path = None
-    name = getattr(fn, "__qualname__", "")
+    name = _expression(fn)
     if path is None or not Path(path).exists() or "<" in name or not name:
         return [f"# fn is {name or fn!r}"]
+    if name.startswith("importlib."):
+        return ["import importlib", f"fn = {name}"]
+    head = name.partition(".")[0].partition("(")[0]
     if getattr(fn, "__module__", "__main__") not in ("__main__", None) and "." in fn.__module__:
-        return [f"from {fn.__module__} import {name.partition('.')[0]}", f"fn = {name}"]
-    return ["import runpy", f"fn = runpy.run_path({str(path)!r})[{name.partition('.')[0]!r}]{name[len(name.partition('.')[0]) :]}"]
+        return [f"from {fn.__module__} import {head}", f"fn = {name}"]
+    return ["import runpy", f"fn = runpy.run_path({str(path)!r})[{head!r}]{name[len(head) :]}"]
+
+
+def _expression(fn: Callable[..., Any]) -> str:
+    """`fn` as it is written in its module: a method with the object that it was made for."""
+    if inspect.ismethod(fn) and not isinstance(fn.__self__, type):
+        made = expression_of(fn.__self__)
+        return f"{made}.{fn.__name__}" if made else f"<{fn.__name__} of a {type(fn.__self__).__name__}>"
+    return getattr(fn, "__qualname__", "")
 
 
 def _call(fn: Callable[..., Any], first: str, expressions: Mapping[str, str]) -> str:

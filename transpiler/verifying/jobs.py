@@ -21,6 +21,7 @@ class Settings:
 
     start    the path from which the configuration is found
     samples  an .npz file or None
+    original where the files before they were rewritten are, or ""; `base` is the folder to which the paths of the jobs are relative there
     timeout  seconds for a node, and for the import of its file; 0: no limit
     memory   MB that a node may take beyond what the worker has; 0: no limit"""
 
@@ -30,6 +31,8 @@ class Settings:
     seed: int
     timeout: float
     memory: float
+    original: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True)

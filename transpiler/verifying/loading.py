@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-import inspect
 import os
 import sys
 import zlib
@@ -18,6 +17,7 @@ from ..source import files
 from ..source.config import Config, load_config
 from ..source.names import Names
 from ..source.nodes import Node, find_nodes
+from .instances import method_of
 
 
 class LoadError(Exception):
@@ -67,17 +67,17 @@ def nodes_of(path: str, config: Config) -> list[Node]:
     return [node for node in find_nodes(tree, Names(tree), config, path) if node.how != "helper"]
 
 
-def function_of(module: ModuleType, node: Node) -> Callable[..., Any] | None:
-    """The function object of a node. None where there is none to call: a region, a function inside another, and a method, as it
-    needs a `self` and nothing says which."""
+def function_of(module: ModuleType, node: Node, path: str, config: Config) -> Callable[..., Any] | None:
+    """The function object of a node, a method as one of an object (see `instances`). None where there is none to call: a region, a
+    function inside another. Raises NoInstanceError."""
     if node.function is None or node.how == "region" or "<locals>" in node.name:
         return None
     found: Any = module
     owner: Any = None
     for part in node.name.split("."):
         owner, found = found, getattr(found, part, None)
-    if node.in_class and not isinstance(inspect.getattr_static(owner, node.name.rpartition(".")[2], None), (staticmethod, classmethod)):
-        return None
+    if node.in_class and isinstance(owner, type):
+        return method_of(owner, node.name.rpartition(".")[2], module, path, config)  # type: ignore[no-any-return]
     return found if callable(found) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import types
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -43,11 +44,23 @@ def run(call: Callable[..., Any], signature_of: Callable[..., Any], arguments: M
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         warnings.simplefilter("always")
         try:
-            outcome.result = call(*args, **kwargs)
+            outcome.result = _drained(call(*args, **kwargs))
         except (Exception, SystemExit) as e:  # a node that ends the program must not end the verification of the others
             outcome.error = e
     outcome.warnings = tuple(str(w.message) for w in caught)
     return outcome
+
+
+def _drained(result: Any) -> Any:
+    """What a generator gives and returns, as lists; any other result as it is."""
+    if not isinstance(result, types.GeneratorType):
+        return result
+    given: list[Any] = []
+    while True:
+        try:
+            given.append(copy.deepcopy(next(result)))  # a later step may write into it
+        except StopIteration as end:
+            return given, end.value
 
 
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")

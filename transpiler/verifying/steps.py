@@ -31,7 +31,7 @@ from .unspecified import settled
 ATTEMPTS = 8
 """How many generated samples are tried where NumPy raises on them."""
 
-NAMES = {"convert": "the converted function", "trace": "the graph"}
+NAMES = {"convert": "the converted function", "trace": "the graph", "rewrite": "the rewritten function"}
 
 
 def ends(error: BaseException | None) -> bool:
@@ -61,6 +61,12 @@ class Verification:
     forms: dict[str, Any] = field(default_factory=dict)
     sample: Mapping[str, Any] = field(default_factory=dict)
     fixed: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        from ..tracing.surroundings import Surroundings
+
+        self.around = Surroundings(self.fn)
+        """What the node finds at a call. Each input is tried on the same: no object has the state that another input left."""
 
     @contextlib.contextmanager
     def timed(self, step: str) -> Iterator[None]:
@@ -100,13 +106,15 @@ class Verification:
     def choose_sample(self) -> bool:
         """The given sample, or the first generated one that NumPy takes. False where there is none: a finding says so.
 
-        Nothing runs before the trace where a sample is given: what a node keeps between calls must not hide from it."""
+        What a node keeps between calls must not hide from the trace: where a sample is given nothing runs before, and what a run on a
+        generated one leaves is taken back."""
         if self.given is not None:
             self.sample = self.given
             return True
         outcome = Outcome()
         for sample in self.samples(0):
             outcome = run(self.fn, self.fn, sample, torch_side=False)
+            self.around.restore()
             if outcome.error is None:
                 self.sample = sample
                 return True
@@ -237,7 +245,7 @@ class Verification:
             search.run()
         if search.found is not None:
             way, args, message = search.found
-            code = script(self.fn, way, args, self.sample, message)
+            code = script(self.fn, way, args, self.sample, message, self.forms[way])
             self.report.counterexample = Counterexample(way, args, message, code)
             self.find("mismatch", f"{NAMES[way]} does not do what NumPy does: {message}")
         if search.used_up is not None:
@@ -307,6 +315,7 @@ class _Search:
         count = work.report.count if counting else lambda *_: None
         if counting:
             work.progress.step("cross-check")
+        work.around.restore()
         want = run(work.fn, work.fn, args, torch_side=False)
         if want.undefined:
             count("undefined")
@@ -315,6 +324,7 @@ class _Search:
         if want.error is not None:
             count("raised")
         for way, form in work.forms.items():
+            work.around.restore()
             got = run(form, work.fn, args, torch_side=True)
             if isinstance(got.error, Exception) and is_refusal(got.error):
                 count(f"refused_{way}")
@@ -359,9 +369,16 @@ def outcomes_differ(want: Outcome, got: Outcome, tolerance: Tolerance) -> Differ
     return found
 
 
-def undeclared(report: Report, message: str, severity: str = "error") -> Finding:
+def undeclared(report: Report, message: str, severity: str = "error", hint: str = "") -> Finding:
     """The finding for a node that cannot be given inputs."""
-    return make_finding("undeclared-input", path=report.path, line=report.line, column=1, message=message, severity=severity)
+    place = {"path": report.path, "line": report.line, "column": 1}
+    return make_finding("undeclared-input", message=message, severity=severity, hint=hint, **place)  # type: ignore[arg-type]
+
+
+def already_rewritten(report: Report) -> Finding:
+    """The finding for a node that is torch already, where nothing says what it was."""
+    message = f"{report.node} is rewritten already: verified against itself it proves nothing"
+    return make_finding("already-rewritten", path=report.path, line=report.line, column=1, message=message)
 
 
 def _said(error: BaseException | None) -> str:

@@ -27,12 +27,14 @@ from ..source.nodes import Node
 from . import progress
 from .checking import verify
 from .endings import EXITED
+from .instances import NoInstanceError, hint_for
 from .jobs import IMPORT, START, Job, Settings
 from .loading import LoadError, function_of, load_module, nodes_of, use_rules_of
 from .memory import limited
+from .originals import is_rewritten, original_of
 from .report import Report
 from .running import out_of_memory
-from .steps import undeclared
+from .steps import already_rewritten, undeclared
 
 
 def main() -> None:
@@ -107,14 +109,22 @@ def _answer(job: Job, settings: Settings, samples: Mapping[str, Any], dump: Text
         steps(IMPORT)
         node = _nodes(job.path)[job.index]
         with _watched(settings, dump):
-            function = function_of(load_module(job.path), node)
+            module = load_module(job.path)
     except (LoadError, MemoryError) as e:
         return {"unloadable": str(e) if isinstance(e, LoadError) else f"{job.path} cannot be imported: it asks for too much memory"}
     steps(START)
     report = Report(job.name, job.path, job.line)
     try:
         with _watched(settings, dump):
-            report = verify_node(report, node, function, samples, settings)
+            function = function_of(module, node, job.path, load_config(job.path))
+            original = None
+            if settings.original and function is not None and is_rewritten(function):
+                original = original_of(job.path, node.name, settings.original, settings.base)
+            report = verify_node(report, node, function, samples, settings, original)
+    except LoadError as e:
+        report.findings.append(dataclasses.replace(already_rewritten(report), message=str(e)))
+    except NoInstanceError as e:
+        report.findings.append(without_instance(report, node, e))
     except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as e:
         report.findings.append(ended_by(report, e))
     _as_given(report, job)
@@ -151,18 +161,28 @@ def _watched(settings: Settings, dump: TextIO) -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
-def verify_node(empty: Report, node: Node, function: Callable[..., Any] | None, samples: Mapping[str, Any], settings: Settings) -> Report:
-    """The report of one node; `empty` is a report with its name and place in the source file."""
+def verify_node(
+    empty: Report, node: Node, function: Callable[..., Any] | None, samples: Mapping[str, Any], settings: Settings, original: Any = None
+) -> Report:
+    """The report of one node; `empty` is a report with its name and place in the source file, `original` what it was before it was
+    rewritten, where that is known."""
     if function is None:
-        what = "a region" if node.how == "region" else "a method" if node.in_class else "a function inside another"
+        what = "a region" if node.how == "region" else "a function inside another"
         message = f"{node.name} is {what}: nothing says what to call it with; verify it as a function of its arrays"
         empty.findings.append(undeclared(empty, message))
         return empty
     try:
-        return verify(function, *samples_of(function, node.name, samples), max_examples=settings.max_examples, seed=settings.seed)
+        given = samples_of(function, node.name, samples)
+        return verify(function, *given, original=original, max_examples=settings.max_examples, seed=settings.seed)
     except (SpecError, TypeError) as e:
         empty.findings.append(undeclared(empty, str(e)))
         return empty
+
+
+def without_instance(report: Report, node: Node, why: NoInstanceError) -> Any:
+    """The finding for a method without an object to call it on."""
+    hint = hint_for(node.name.rpartition(".")[0], load_config(report.path).relative(report.path))
+    return undeclared(report, f"{node.name} is a method, and there is no object to call it on: {why}", hint=hint)
 
 
 def ended_by(report: Report, error: BaseException) -> Any:

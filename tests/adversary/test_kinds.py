@@ -1,0 +1,231 @@
+"""Kinds of programs in which NumPy is not what one would think: never wrong, in both ways, over dtypes and special values."""
+
+from __future__ import annotations
+
+import warnings
+
+import np2fx
+import numpy as np
+import pytest
+import torch
+
+from .judging import judge
+from .program import Program
+
+SPECIAL = {"f": [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 300.7], "i": [0, 1, -1, 7, 100, -128], "u": [0, 1, 200], "b": [True, False]}
+NUMBERS = [np.array(v).astype(d) for d in ("f2", "f4", "f8", "i1", "i8", "u1", "?") for v in [SPECIAL[np.dtype(d).kind]]]
+FLOATS = [x for x in NUMBERS if x.dtype.kind == "f"]
+
+
+def verdicts(body: str, *arrays: np.ndarray, ways: tuple[str, ...] = ("convert", "trace")) -> dict:
+    text = "\n".join("    " + line for line in body.split("\n"))
+    names = ["x", "y"][: len(arrays)]
+    program = Program(f"import numpy as np\n\n\ndef node({', '.join(names)}):\n{text}\n", list(arrays), [a.copy() for a in arrays])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return judge(program, ways)
+
+
+def not_wrong(body: str, *arrays: np.ndarray, ways: tuple[str, ...] = ("convert", "trace")) -> None:
+    found = verdicts(body, *arrays, ways=ways)
+    assert not any(v.bad for v in found.values()), (body, arrays, found)
+
+
+def right(body: str, *arrays: np.ndarray, ways: tuple[str, ...] = ("convert", "trace")) -> None:
+    found = verdicts(body, *arrays, ways=ways)
+    assert {v.kind for v in found.values()} == {"right"}, (body, arrays, found)
+
+
+# out= of another dtype
+
+FOLDS = ("np.sum(x, out={})", "np.prod(x, out={})", "np.max(x, out={})", "np.nansum(x, out={})", "np.add.reduce(x, out={})",
+         "np.multiply.reduce(x, out={})", "np.minimum.reduce(x, out={})")  # fmt: skip
+STEPWISE = ("np.mean(x, out={})", "np.std(x, out={})", "np.median(x, out={})", "np.ptp(x, out={})", "np.subtract.reduce(x, out={})")
+RUNNING = ("np.cumsum(x, out={})", "np.cumprod(x, out={})", "np.round(x, 1, out={})", "np.add.accumulate(x, out={})", "np.clip(x, 0, 2, out={})",
+           "np.take(x, [0, 1, 2], out={})", "np.multiply(x, 3, out={})", "np.maximum.accumulate(x, out={})")  # fmt: skip
+SMALL = [np.array([1.2345, -2.5671, 100.3]).astype(d) for d in ("f2", "f4", "f8", "i1", "u1", "?")]
+
+
+@pytest.mark.parametrize("target", ["f2", "f4", "f8", "i1", "i8", "u1", "c16"])
+@pytest.mark.parametrize("call", [*FOLDS, *STEPWISE, *RUNNING])
+def test_out_of_another_dtype(call, target):
+    """In double precision the results agree to the last digits, or there is none."""
+    shape = "3" if call in RUNNING else "()"
+    source = f"import numpy as np\n\n\ndef node(x):\n    out = np.zeros({shape}, {target!r})\n    {call.format('out')}\n    return out\n"
+    for x in SMALL:
+        program = Program(source, [x], [x])
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            node = program.module().node
+            try:
+                want = node(x)
+            except (TypeError, ValueError) as error:
+                want = type(error)
+            for make in (np2fx.convert, np2fx.trace):
+                try:
+                    got = (make(node) if make is np2fx.convert else make(node, x))(torch.from_numpy(x)).numpy()
+                except (np2fx.ConversionError, np2fx.TraceError):
+                    continue
+                except (TypeError, ValueError):
+                    got = None
+                if isinstance(want, type):
+                    assert got is None, (x, want)
+                else:
+                    assert got is not None, x
+                    np.testing.assert_allclose(got, want, rtol=1e-6 if got.dtype.itemsize <= 4 else 1e-12)
+
+
+def test_out_of_the_same_kind_of_sum_is_kept():
+    right("out = np.zeros(2)\nnp.sum(x, axis=0, out=out)\nreturn out", np.ones((3, 2), np.float32))
+    right("out = np.zeros((), np.float32)\nnp.mean(x, out=out)\nreturn out", np.ones(3, np.float16))
+
+
+# Scalars, which NumPy computes otherwise than arrays
+
+
+@pytest.mark.parametrize("body", [
+    "return x[0] ** 0.5", "return x[0] ** x[2]", "return x ** 0.5, 1 / x ** 0.5", "return x ** x[2], 1 / x ** x[2]", "return x[..., 0] ** 0.5",
+    "return pow(x[0], 0.5)", "s = x[0]\ns **= 0.5\nreturn s", "return [v ** 0.5 for v in x]", "x **= 0.5\nreturn x", "return x[0] ** 2, x[0] ** -1",
+    "f = lambda s: s ** 0.5\nreturn f(x[0]), f(x)", "return 2 ** x[0], (-np.inf) ** x[2]", "return x[1] ** x[2]",
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_powers(body, dtype):
+    right(body, np.array([-np.inf, -0.0, 0.5, 4.0, np.nan]).astype(dtype))
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "**", "==", "<", "&", "<<"])
+@pytest.mark.parametrize("x", NUMBERS, ids=lambda x: str(x.dtype))
+def test_operators_of_scalars(operator, x):
+    """With each other, and with Python numbers on both sides."""
+    for i in range(len(x)):
+        turned = np.roll(x, i)
+        not_wrong(f"return x[0] {operator} y[0]", turned, x, ways=("convert",))
+        not_wrong(f"return x[0] {operator} 2, 2 {operator} x[0], x[0] {operator} True", turned, ways=("convert",))
+    not_wrong(f"return x[0] {operator} y[1], x[1] {operator} 3", x, x)
+
+
+def test_zero_to_the_power_of_zero():
+    right("return x ** x, x[0] ** x[0], x ** x[0]", np.array([0, 1, 2j], np.complex64))
+
+
+# Values that do not fit
+
+PLACES = ("a[0] = {}", "a[:] = {}", "a[...] = {}", "a[::-1] = {}", "a.fill({})", "a.flat[0] = {}", "a[[0, 1]] = {}", "a[a > 0] = {}", "a[1:] = {}",
+          "a = np.array([{}, 1], a.dtype)", "a = np.full(3, {}, a.dtype)", "a = np.pad(a, 1, constant_values={})", "np.put(a, [0], {})",
+          "np.copyto(a, {}, casting='unsafe')", "a = np.insert(a, 0, {})")  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("target", ["i1", "i4", "i8", "u1", "?", "f4"])
+def test_scalars_that_do_not_fit(place, target):
+    """Signed integers take scalars by way of Python's int, arrays by a cast."""
+    for value in ("300", "-1", "1e30", "np.nan", "np.int64(300)", "np.float64(np.inf)", "np.array(300)"):
+        not_wrong(f"a = np.ones(3, {target!r})\n{place.format(value)}\nreturn a", np.ones(3), ways=("convert",))
+    for x in (np.array([300.7, np.nan, 1e30]), np.array([300, -1, 2**40]), np.array([300, 2**63], np.uint64)):
+        for i in range(len(x)):
+            for value in (f"x[{i}]", f"x[..., {i}]", f"x[{i}:{i + 1}].sum()"):
+                not_wrong(f"a = np.ones(3, {target!r})\n{place.format(value)}\nreturn a", x, ways=("convert",))
+
+
+def test_a_graph_checks_what_it_puts_into_integers():
+    def node(x):
+        a = np.zeros(2, np.int8)
+        a[0] = x[0]
+        return a
+
+    graph = np2fx.trace(node, np.array([5.5, 1.0]))
+    assert graph(torch.tensor([127.9, 0.0], dtype=torch.float64)).tolist() == [127, 0]
+    for bad in (np.nan, np.inf, 128.0, -129.0):
+        with pytest.raises(RuntimeError):
+            graph(torch.tensor([bad, 0.0], dtype=torch.float64))
+
+
+@pytest.mark.parametrize("value", ["[False]", "[0, 0]", "[]", "(0,)", "np.array([False])"])
+def test_bools_take_the_truth_of_lists(value):
+    for place in ("a[0] = {}", "a.fill({})", "a.flat[0] = {}", "a.reshape(1, 2)[0, 0] = {}"):
+        right(f"a = np.zeros(2, bool)\n{place.format(value)}\nreturn a", np.ones(2))
+
+
+# What is Python's own, and what things call themselves
+
+ONES = np.ones(3, np.float32)
+
+
+@pytest.mark.parametrize("call", ["np.allclose(x, x)", "np.array_equal(x, x + 1)", "np.array_equiv(x, x)"])
+@pytest.mark.parametrize("use", ["~{}", "True + {}", "{} * x", "{} * 2.5 * x", "type({}) is bool", "str({})", "-{}", "{} == True", "{} is True",
+                                 "isinstance({}, bool)", "{} + x.astype(np.int8)", "np.array([{}, 2])", "not {}", "{} & {}", "hash({})"])  # fmt: skip
+def test_python_bools(call, use):
+    body = f"return {use.replace('{}', call)}"
+    not_wrong(body, ONES)
+    right(body, ONES, ways=("convert",))
+
+
+@pytest.mark.parametrize("question", [
+    "x.__class__ is np.ndarray", "type(x) is np.ndarray", "isinstance(x, np.ndarray)", "isinstance(x[0], (float, np.floating))",
+    "isinstance(x[0], float)", "isinstance(x.astype(float)[0], float)", "isinstance(x[0], np.generic)", "type(x[0]) is np.float32",
+    "type(x) == np.ndarray", "type(x[0]).__name__", "type(x).__name__", "x[0].__class__ is np.float32", "type(x[0])(3)",
+    "isinstance(x[..., 0], np.ndarray)", "{np.ndarray: 1}.get(type(x), 2)", "type(x.sum()) is type(x[0])", "isinstance(x[0], type(x[1]))",
+    "type(x) in (np.ndarray, list)", "type(x.any()) is np.bool_", "'{} {}'.format(x.size, x.ndim)", "type(3) is int",
+])  # fmt: skip
+def test_what_things_are(question):
+    right(f"return {question}", ONES)
+    right(f"y = x * 2 if {question} else x\nreturn y", ONES)
+
+
+def test_sequences_are_repeated_by_integers_alone():
+    right("return (x.astype(int).sum() * (1, 2),)", ONES[:1], ways=("convert",))
+    not_wrong("return x.sum() * (1, 2)", ONES)
+
+
+def test_numbers_of_numbers():
+    right("return np.real(3) * x, np.imag(2.5) + x, np.real(3 + 1j) * x", ONES)
+
+
+# The order of elements in memory
+
+
+@pytest.mark.parametrize("made", ["np.cumsum(x.T, 0)", "np.concatenate([x.T, x.T])", "np.stack([x.T, x.T])", "x.T + 1", "x.T", "x", "x[::-1]"])
+@pytest.mark.parametrize("read", [".ravel('K')", ".ravel(order='A')", ".flatten('K')", ".reshape(-1, order='A')"])
+def test_orders_of_memory(made, read):
+    not_wrong(f"return ({made}){read}", np.arange(6.0).reshape(2, 3))
+
+
+def test_orders_of_memory_of_arguments():
+    right("return x.T.ravel('K'), x.ravel('A'), x.T[0].ravel('K')", np.arange(6.0).reshape(2, 3))
+
+
+@pytest.mark.parametrize("made", ["np.broadcast_to(x, (2, 3))", "np.diag(x).diagonal()", "np.broadcast_to(x, (3,))[::-1]", "np.broadcast_to(x, (2, 3)).T",
+                                  "np.asarray(np.broadcast_to(x, (3,)))", "np.broadcast_to(x, (2, 3))[0]", "np.diag(x).diagonal()[:]"])  # fmt: skip
+@pytest.mark.parametrize("write", ["v += 1", "v[0] = 1", "v.fill(-1.5)", "for r in v:\n    r += 1"])
+def test_views_of_what_is_read_only(made, write):
+    text = write.replace("\n", "\n    ")
+    not_wrong(f"v = {made}\ntry:\n    {text}\nexcept ValueError:\n    v = x * 2\nreturn v, x", ONES)
+
+
+def test_a_method_of_a_scalar_writes_nowhere():
+    not_wrong("s = x.sum()\ns.fill(1)\nreturn s", ONES)
+
+
+@pytest.mark.parametrize("second", ["x", "x[::-1]", "x[1:]", "x[::2]"])
+def test_arguments_that_share_memory(second):
+    """Convert and trace see writes through both, or say that they cannot."""
+
+    def node(x, y):
+        x[0] = 7
+        y *= 2
+        return x * 1, y * 1
+
+    def given():
+        x = np.arange(4.0)
+        return x, eval(second, {"x": x})
+
+    want_args = given()
+    want = node(*want_args)
+    for make in (np2fx.convert, np2fx.trace):
+        args = given()
+        try:
+            got = (make(node) if make is np2fx.convert else make(node, *given()))(*args)
+        except (np2fx.ConversionError, np2fx.TraceError):
+            continue
+        for w, g in zip((*want, *want_args), (*got, *args), strict=True):
+            np.testing.assert_array_equal(np.asarray(g), w)

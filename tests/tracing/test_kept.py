@@ -1,0 +1,222 @@
+"""What the run before the trace leaves for the next one is never read as a constant."""
+
+from __future__ import annotations
+
+import contextvars
+import dataclasses
+import functools
+import types
+import weakref
+
+import np2fx
+import numpy as np
+import pytest
+
+from .test_trace import check, refused
+
+X = np.array([1.5, 2.25, -0.5])
+CACHE, SIZES, COUNTS = {}, {}, {"calls": 0}
+SCRATCH, TABLE = np.zeros(3), np.zeros(3)
+SPACE = types.SimpleNamespace(mean=None)
+CONTEXT = contextvars.ContextVar("CONTEXT")
+OWNER, WEAK = functools.partial(int), weakref.WeakKeyDictionary()
+NESTED = [{"k": [None]}]
+
+
+def fills(x):
+    if "m" not in CACHE:
+        CACHE["m"] = x.mean()  # here
+    return x - CACHE["m"]
+
+
+def sets_default(x):
+    CACHE.setdefault("k", x.sum())  # here
+    return x + 1
+
+
+def on_itself(x):
+    on_itself.last = x  # here
+    return x + 1
+
+
+def counts(x):
+    COUNTS["calls"] += 1  # here
+    return x * 2
+
+
+def into_an_array(x):
+    if not SCRATCH.any():
+        SCRATCH[:] = x  # here
+    return x - SCRATCH
+
+
+def into_a_namespace(x):
+    if SPACE.mean is None:
+        SPACE.mean = x.mean()  # here
+    return x - SPACE.mean
+
+
+@functools.lru_cache(None)
+def state():
+    return {}
+
+
+@functools.lru_cache
+def bounded():
+    return {}
+
+
+def in_a_cache(x):
+    held = state()
+    held.setdefault("m", x.mean())
+    return x - held["m"]
+
+
+def in_a_bounded_cache(x):
+    bounded().setdefault("m", x.mean())  # here
+    return x - bounded()["m"]
+
+
+def into_a_context(x):
+    if CONTEXT.get(None) is None:
+        CONTEXT.set(x.mean())  # here
+    return x - CONTEXT.get()
+
+
+def into_a_weak_dict(x):
+    if OWNER not in WEAK:
+        WEAK[OWNER] = x.mean()  # here
+    return x - WEAK[OWNER]
+
+
+def into_an_imported_module(x):
+    from . import test_kept as here
+
+    here.CACHE.setdefault("q", x.mean())  # here
+    return x - here.CACHE["q"]
+
+
+def deep_in_containers(x):
+    if NESTED[0]["k"][0] is None:
+        NESTED[0]["k"][0] = x.mean()  # here
+    return x - NESTED[0]["k"][0]
+
+
+def through_a_helper(x):
+    return fills(x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [fills, sets_default, on_itself, counts, into_an_array, into_a_namespace, in_a_cache, in_a_bounded_cache, into_a_context,
+     into_a_weak_dict, into_an_imported_module, deep_in_containers, through_a_helper],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_state_is_refused_at_its_line(function):
+    for _ in range(2):  # the first refusal leaves nothing that the second trace reads
+        finding = refused("side-effect", function, X).findings[0]
+        if function is not in_a_cache:
+            with open(__file__, encoding="utf-8") as file:
+                assert "# here" in file.read().splitlines()[finding.line - 1], finding.message
+    assert CACHE == {} and COUNTS == {"calls": 0} and not SCRATCH.any() and SPACE.mean is None and vars(on_itself) == {}
+
+
+class Adaptive:
+    def __init__(self):
+        self.mean = None
+
+    def __call__(self, x):
+        if self.mean is None:
+            self.mean = x.mean()
+        return x - self.mean
+
+
+class Slotted:
+    __slots__ = ("mean",)
+    __init__, __call__ = Adaptive.__init__, Adaptive.__call__
+
+
+@dataclasses.dataclass
+class Record:
+    held: dict = dataclasses.field(default_factory=dict)
+
+
+RECORD = Record()
+
+
+def record_of(x, record=RECORD):
+    return x - record.held.setdefault("m", x.max())
+
+
+def closure():
+    mean = None
+
+    def f(x):
+        nonlocal mean
+        if mean is None:
+            mean = x.mean()
+        return x - mean
+
+    return f
+
+
+def test_objects_classes_closures():
+    for function in (Adaptive(), Slotted(), Adaptive().__call__, functools.partial(Adaptive.__call__, Adaptive()), record_of, closure()):
+        refused("side-effect", function, X)
+    finding = refused("side-effect", Adaptive(), X).findings[0]
+    assert "self.mean" in finding.message
+    thing = Adaptive()
+    refused("side-effect", lambda x: thing(x), X)
+    assert thing.mean is None
+
+
+def by_size(x):
+    n = x.shape[0]
+    if n not in SIZES:
+        SIZES[n] = np.hanning(n)
+    return x * SIZES[n]
+
+
+@functools.lru_cache
+def window(n):
+    return np.hanning(n)
+
+
+def once(x):
+    if not TABLE.any():
+        TABLE[:] = np.arange(3)
+    return x - TABLE
+
+
+class Lazy:
+    @functools.cached_property
+    def window(self):
+        return np.hanning(3)
+
+    def __call__(self, x):
+        return x * self.window
+
+
+def test_tables_for_a_size_stay_allowed():
+    check(by_size, X)
+    check(lambda x: x * window(x.shape[-1]), X)
+    check(once, X)
+    np2fx.trace(Lazy(), X)
+
+
+def test_state_from_before_is_what_it_is():
+    adaptive = Adaptive()
+    adaptive(X)
+    check(adaptive, X)
+
+
+def test_a_way_that_only_the_trace_takes_leaves_nothing():
+    seen = []
+
+    def f(x):
+        if x.max() > 100:
+            seen.append("high")
+        return x * 2
+
+    refused("side-effect", f, X)
+    assert seen == []

@@ -1,0 +1,240 @@
+"""Helpers: the functions of the project that nodes call, found through imports and methods, and which of them become twins.
+
+A helper that only nodes (and their helpers) call is rewritten where it stands. One that anything else in the project calls or names stays
+NumPy's byte for byte and gets a torch twin below it, which the nodes call.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .mentions import Mentions
+from .names import FunctionNode
+from .project import Parsed, Project
+
+Function = FunctionNode
+
+
+@dataclass(eq=False)
+class Helper:
+    """A function that nodes call. `twin` is the name of its torch twin, None where it is rewritten in place.
+
+    caller   the first node that needs it, as "path:name"
+    excluded  names that its twin cannot have"""
+
+    parsed: Parsed
+    function: ast.FunctionDef
+    qualname: str
+    method: bool
+    done: bool = False
+    twin: str | None = None
+    caller: str = ""
+    excluded: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class Link:
+    """A call of a helper: the expression that names it, and how the name came to be.
+
+    how        "own" (the same module), "method" (`self.scale`), "from" (imported by name from its own module), "module"
+               (`helpers.scale`), "moved" (imported through another module, so that a twin needs an import of its own)
+    statement  the import
+    alias      the imported name in it
+    module     for "moved", from where the twin is imported"""
+
+    helper: Helper
+    func: ast.expr
+    how: str
+    statement: ast.ImportFrom | ast.Import | None = None
+    alias: ast.alias | None = None
+    module: str = ""
+
+
+class Helpers:
+    """The helpers of some modules' nodes, found once; `plan` says which of them the nodes that are left need.
+
+    taken  the functions that are no helpers: nodes of their own
+    done   those that were rewritten before: they are called as they stand"""
+
+    def __init__(
+        self, project: Project, taken: Callable[[Parsed, ast.FunctionDef], bool], done: Callable[[Parsed, ast.FunctionDef], bool]
+    ) -> None:
+        self.project, self.taken, self.done = project, taken, done
+        self.known: dict[Function, Helper] = {}
+        self._links: dict[Function, list[tuple[ast.Call, Link]]] = {}
+        self._mentions: dict[Function, Mentions] = {}
+        self._named: dict[Function, list[ast.AST]] = {}
+
+    def links(self, parsed: Parsed, function: Function) -> list[tuple[ast.Call, Link]]:
+        """The calls of helpers in a function's body, those in functions inside it too."""
+        if function not in self._links:
+            found = []
+            for s in function.body:
+                for n in ast.walk(s):
+                    link = self._link(parsed, function, n.func) if isinstance(n, ast.Call) else None
+                    if link is not None:
+                        assert isinstance(n, ast.Call)
+                        found.append((n, link))
+            self._links[function] = found
+        return self._links[function]
+
+    def plan(self, nodes: dict[Function, Parsed], without: set[Function]) -> tuple[list[Helper], dict[ast.AST, Link]]:
+        """The helpers that nodes need, callers before those they call, and the links to them by the expression that names them."""
+        links: dict[ast.AST, Link] = {}
+        found: list[Helper] = []
+        pending = [(f, p, f"{p.path}:{p.functions[f][0]}") for f, p in nodes.items()]
+        seen: set[Function] = set()
+        while pending:
+            function, parsed, caller = pending.pop(0)
+            for _, link in self.links(parsed, function):
+                helper = link.helper
+                if helper.function in without:
+                    continue
+                links[link.func] = link
+                if helper.done:
+                    continue
+                if helper.function not in seen:
+                    seen.add(helper.function)
+                    found.append(helper)
+                    helper.caller = caller
+                    pending.append((helper.function, helper.parsed, caller))
+        return found, links
+
+    def cyclic(self, helpers: list[Helper]) -> list[Helper]:
+        """Those that call themselves, through whatever others."""
+        calls = {h.function: {link.helper.function for _, link in self.links(h.parsed, h.function)} for h in helpers}
+        found = []
+        for h in helpers:
+            seen: set[Function] = set()
+            pending = list(calls[h.function])
+            while pending:
+                f = pending.pop()
+                if f not in seen:
+                    seen.add(f)
+                    pending += calls.get(f, ())
+            if h.function in seen:
+                found.append(h)
+        return found
+
+    def elsewhere(self, helper: Helper, converted: dict[Function, Parsed], links: dict[ast.AST, Link]) -> str:
+        """Whether something that is not converted speaks of a helper (NO, YES, REPLACED)."""
+        if helper.function not in self._mentions:
+            self._mentions[helper.function] = Mentions(self.project, helper.parsed, helper.function, helper.method)
+        places = {f for f, link in links.items() if link.helper is helper}
+        if not helper.method:
+            places |= {n for f, p in converted.items() for n in self.values(p, f, helper)}
+        return self._mentions[helper.function].beyond(places)
+
+    def values(self, parsed: Parsed, function: Function, helper: Helper) -> list[ast.AST]:
+        """Where a function of the helper's own module hands it on as a value: `map(scale, xs)`."""
+        if parsed is not helper.parsed:
+            return []
+        if function not in self._named:
+            body = [n for s in function.body for n in ast.walk(s)]
+            calls = {n.func for n in body if isinstance(n, ast.Call)}
+            self._named[function] = [n for n in body if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n not in calls]
+        return [n for n in self._named[function] if parsed.names.definition(n) is helper.function]  # type: ignore[attr-defined]
+
+    # One call.
+
+    def _link(self, parsed: Parsed, function: Function, func: ast.expr) -> Link | None:
+        names = parsed.names
+        definition = names.definition(func)
+        if definition is not None:
+            if not isinstance(definition, ast.FunctionDef) or parsed.functions.get(definition, ("", True))[1]:
+                return None
+            return self._to(parsed, definition, func, "own") if not names.is_local_function(definition) else None
+        if isinstance(func, ast.Attribute) and parsed.functions.get(function, ("", False))[1]:
+            method = self._method(parsed, function, func)
+            if method is not None:
+                return self._to(parsed, method, func, "method")
+        qualified = names.qualified(func)
+        if qualified is None:
+            return None
+        base = func
+        while isinstance(base, ast.Attribute):
+            base = base.value
+        assert isinstance(base, ast.Name)
+        place = None if names.is_local(base) else _import_of(parsed.tree, base.id)
+        found = self.project.find(qualified, parsed.path) if place is not None else None
+        if found is None or place is None or found[0] is parsed:
+            return None
+        home, definition, hops = found
+        statement, alias = place
+        if not hops and isinstance(statement, ast.ImportFrom) and isinstance(func, ast.Name):
+            return self._to(home, definition, func, "from", statement, alias)
+        if not hops and isinstance(func, ast.Attribute):
+            return self._to(home, definition, func, "module", statement, alias)
+        module = self._module_name(parsed, home, statement, definition)
+        return self._to(home, definition, func, "moved", statement, alias, module) if module else None
+
+    def _method(self, parsed: Parsed, function: Function, func: ast.Attribute) -> ast.FunctionDef | None:
+        """The method of the same class that `self.name` is, as far as the class says."""
+        positional = [*function.args.posonlyargs, *function.args.args]
+        base = func.value
+        decorated = {parsed.names.qualified(getattr(d, "func", d)) for d in function.decorator_list}
+        if not isinstance(base, ast.Name) or not positional or base.id != positional[0].arg or func.attr.startswith("__"):
+            return None
+        if decorated & {"builtins.staticmethod", "builtins.classmethod"}:
+            return None
+        scope = parsed.names.scope(base)
+        while scope is not None and base.id not in scope.bindings:
+            scope = scope.parent
+        if scope is None or scope.node is not function or len(scope.bindings[base.id]) != 1:
+            return None
+        owner = parsed.functions[function][0].rpartition(".")[0]
+        found = [f for f, (name, method) in parsed.functions.items() if method and name == f"{owner}.{func.attr}"]
+        return found[0] if len(found) == 1 and isinstance(found[0], ast.FunctionDef) else None
+
+    def _to(
+        self,
+        parsed: Parsed,
+        function: ast.FunctionDef,
+        func: ast.expr,
+        how: str,
+        statement: ast.ImportFrom | ast.Import | None = None,
+        alias: ast.alias | None = None,
+        module: str = "",
+    ) -> Link | None:
+        """The link to a function, where it is one that can be a helper: plain, undecorated, and no node itself."""
+        if function not in self.known:
+            done = self.done(parsed, function)
+            if self.taken(parsed, function) or (not done and (function.decorator_list or function.name.startswith("__"))):
+                return None
+            qualname, method = parsed.functions[function]
+            self.known[function] = Helper(parsed, function, qualname, method, done)
+        return Link(self.known[function], func, how, statement, alias, module)
+
+    def _module_name(self, parsed: Parsed, home: Parsed, statement: ast.ImportFrom | ast.Import, function: ast.FunctionDef) -> str | None:
+        """How a file imports the module that a function stands in: relative where `statement` is, else by the packages it is in."""
+        target = os.path.splitext(os.path.abspath(home.path))[0]
+        target = os.path.dirname(target) if home.is_package else target
+        if isinstance(statement, ast.ImportFrom) and statement.level:
+            here = os.path.dirname(os.path.abspath(parsed.path))
+            up = 1
+            while not (target + os.sep).startswith(here + os.sep):
+                here, up = os.path.dirname(here), up + 1
+                if up > 20:
+                    return None
+            name = "." * up + os.path.relpath(target, here).replace(os.sep, ".").strip(".")
+        else:
+            top = os.path.dirname(target)
+            while os.path.isfile(os.path.join(top, "__init__.py")):
+                top = os.path.dirname(top)
+            name = os.path.relpath(target, top).replace(os.sep, ".")
+        found = self.project.find(f"{name}{'' if name.endswith('.') else '.'}{function.name}", parsed.path)
+        return name if found is not None and found[1] is function else None
+
+
+def _import_of(tree: ast.Module, name: str) -> tuple[ast.ImportFrom | ast.Import, ast.alias] | None:
+    """The import at the top of a module that binds a name, on lines of its own, where there is one such statement."""
+    found = []
+    for before, s, after in zip([None, *tree.body], tree.body, [*tree.body[1:], None], strict=False):
+        if isinstance(s, (ast.Import, ast.ImportFrom)):
+            alone = (before is None or before.end_lineno != s.lineno) and (after is None or after.lineno != s.end_lineno)
+            bound = [a for a in s.names if (a.asname or a.name.partition(".")[0]) == name]
+            found += [(s, a) for a in bound if alone]
+    return found[0] if found else None

@@ -1,0 +1,462 @@
+"""One rewriting: the nodes of some modules with all the helpers they call, whichever modules those stand in.
+
+What is not converted is left out and the rest is done again without it, until everything that is left holds: a node that cannot be
+converted is no caller of a helper any more, and a helper that cannot be converted stops the nodes that hand it arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .facts import Fact
+from .findings import Finding, make_finding
+from .helpers import Function, Helper, Helpers, Link
+from .imports import Imported, add_imports, drop_unused
+from .mentions import REPLACED, YES
+from .module import Module
+from .neighbours import is_neighbour
+from .nodes import Node, bad_specs
+from .project import Parsed, Project
+from .promotion import ASSUMED
+from .purity import pure_functions
+from .reading import awaits
+from .rewriting import Rewriter
+from .summaries import Called, Summaries
+from .text import splice
+from .twins import below, callee_text, imported, name_twin, newline_of, stands, twin_text
+
+
+@dataclass(eq=False)
+class Made:
+    """What became of one function: its edits, what the new text needs, what was said.
+
+    stopped_by  functions that have to be converted too
+    standing    its twin is in the file already"""
+
+    node: Node
+    module: Module
+    helper: Helper | None = None
+    edits: list[tuple[int, int, str]] = field(default_factory=list)
+    imported: set[str] = field(default_factory=set)
+    functions: set[Imported] = field(default_factory=set)
+    findings: list[Finding] = field(default_factory=list)
+    stopped_by: set[ast.AST] = field(default_factory=set)
+    mirrored: bool = False
+    standing: bool = False
+
+    @property
+    def function(self) -> Function:
+        assert self.node.function is not None
+        return self.node.function
+
+    @property
+    def refused(self) -> bool:
+        return any(f.severity == "error" for f in self.findings)
+
+
+class Job:
+    """Rewrites some modules. After `run`, `modules` are those of the helpers too, with their `texts` and `findings`."""
+
+    def __init__(
+        self, modules: list[Module], module_of: Callable[[Parsed], Module], project: Project, exact: bool, boundary: str
+    ) -> None:
+        self.modules, self.project, self.exact, self.boundary = list(modules), project, exact, boundary
+        self.of_parsed = {m.parsed: m for m in modules}
+        self.module_of = module_of
+        self.helpers = Helpers(
+            project,
+            lambda parsed, function: module_of(parsed).is_taken(function),
+            lambda parsed, function: function in module_of(parsed).done,
+        )
+        self.texts: dict[Module, str] = {}
+        self.findings: dict[Module, list[Finding]] = {}
+        self.said: dict[Function, list[Finding]] = {}
+        self.left: set[Function] = set()
+        """functions that are called as they are, by `ops.call`: which means the same for whatever they are"""
+        self.refused: set[Function] = set()
+        """nodes and helpers that cannot be converted"""
+        self.unchanged: set[Function] = set()
+        """helpers beside which no twin is needed: their text means the same for what they are given; `different` are those it was
+        tried with in vain"""
+        self.different: set[Function] = set()
+        self.importing: dict[tuple[Module, Helper], Imported] = {}
+        self.found: list[Helper] = []
+
+    def _module(self, parsed: Parsed) -> Module:
+        """The module of a helper."""
+        if parsed not in self.of_parsed:
+            self.of_parsed[parsed] = self.module_of(parsed)
+        return self.of_parsed[parsed]
+
+    def caller_of(self, module: Module) -> str:
+        """The node for whose helper a module is here."""
+        return next((h.caller for h in self.found if h.parsed is module.parsed), "")
+
+    def run(self) -> None:
+        nodes = {n.function: (n, m) for m in self.modules for n in m.nodes if n.function is not None}
+        while True:
+            made = self._attempt(nodes)
+            without_arrays = {m.function for m in made if self._is_without_arrays(m)}
+            if without_arrays:
+                self.left |= without_arrays
+                continue
+            self._spread_refusals(made)
+            refused = [m for m in made if m.refused] or self._unparsable(made)
+            again = bool(refused)
+            for m in refused:
+                self.said[m.function] = m.findings
+                nodes.pop(m.function, None)
+                self.refused.add(m.function)
+            again = self._settle_helpers(made) or again
+            if not again:
+                break
+        for m in made:
+            self.said[m.function] = m.findings
+        self._finish(made)
+
+    # One attempt.
+
+    def _attempt(self, nodes: dict[Function, tuple[Node, Module]]) -> list[Made]:
+        self.importing = {}
+        self._plan(nodes)
+        made_of = {h.function: (Node(h.qualname, h.function, h.function.body, "helper", in_class=h.method), self._module(h.parsed), h)
+                   for h in self.found}  # fmt: skip
+        every = [*((n, m, None) for n, m in nodes.values()), *made_of.values()]
+        modules = list(dict.fromkeys(m for _, m, _ in every))
+        for m in dict.fromkeys([*self.modules, *modules]):
+            here = {n.function for n, module, h in every if module is m and n.function is not None and (h is None or self._in_place(h))}
+            m.converted = here | {f for f in m.done if isinstance(f, ast.FunctionDef)}
+        self.pure = pure_functions([m.tree for m in modules], self._callee, self._is_foreign)
+        converted = {f: m for m in modules for f in m.converted} | {n.function: m for n, m, _ in every if n.function is not None}
+        self.called_by_writers = {d for f, m in converted.items() if f not in self.pure for d in self._called(m, f)}
+        self._summarise(every)
+        for careful in (False, True):  # copies that stand for views may be handed to any of the others
+            made = [self._function(n, m, h, careful) for n, m, h in every]
+            if not any(m.mirrored for m in made):
+                break
+        return made
+
+    def _plan(self, nodes: dict[Function, tuple[Node, Module]]) -> None:
+        """Find the helpers of the nodes that are left, and which of them become twins."""
+        live = {f: m.parsed for f, (_, m) in nodes.items()}
+        while True:
+            self.found, self.links = self.helpers.plan(live, self.refused | self.left)
+            converted = live | {h.function: h.parsed for h in self.found}
+            out: set[Function] = set()
+            for h in self.helpers.cyclic(self.found):
+                out.add(h.function)
+                message = f"`{h.qualname}` calls itself: what it means for tensors is found out when it is called"
+                module = self._module(h.parsed)
+                self.said[h.function] = [self._finding(module, "not-rewritten", h.function, message, "write a loop", "warning")]
+            for h in self.found:
+                how = self.helpers.elsewhere(h, converted, self.links) if h.function not in out else YES
+                if how == REPLACED:
+                    out.add(h.function)
+                h.twin = name_twin(h) if how == YES else None
+            if not out:
+                return
+            self.left |= out
+
+    def _in_place(self, helper: Helper) -> bool:
+        return helper.twin is None or helper.function in self.unchanged
+
+    def _called(self, module: Module, function: ast.AST) -> set[ast.AST]:
+        """The functions that a function names."""
+        inside = list(ast.walk(function))
+        found = {d for n in inside if isinstance(n, ast.Name) and (d := module.names.definition(n)) is not None}
+        return found | {self.links[n].helper.function for n in inside if n in self.links}
+
+    def _callee(self, func: ast.expr) -> ast.AST | None:
+        """The function that a call's function is, where these modules have it."""
+        if func in self.links:
+            link = self.links[func]
+            return link.helper.function if link.how != "method" else None
+        module = self._where(func)
+        return module.names.definition(func) if module is not None and isinstance(func, ast.Name) else None
+
+    def _is_foreign(self, func: ast.expr) -> bool:
+        module = self._where(func)
+        if module is None:
+            return True
+        qualified = module.names.qualified(func)
+        return isinstance(func, ast.Name) if qualified is None else self._is_neighbour(module, qualified)
+
+    def _where(self, func: ast.AST) -> Module | None:
+        base = func
+        while isinstance(base, ast.Attribute):
+            base = base.value
+        return next((m for m in self.of_parsed.values() if m.names.scope(base) is not None), None)
+
+    def _is_neighbour(self, module: Module, qualified: str) -> bool:
+        return qualified.partition(".")[0] not in ("builtins", "numpy", "torch", "math") and is_neighbour(
+            qualified, module.path, self.project.root or module.config.root
+        )
+
+    def _summarise(self, every: list[tuple[Node, Module, Helper | None]]) -> None:
+        known: dict[Function, dict[str, Fact]] = {}
+        resolve: dict[Function, Any] = {}
+        self.assumed: dict[Function, tuple[list[str], list[str]]] = {}
+        called = []
+        for node, module, helper in every:
+            function = node.function
+            assert function is not None
+            resolve[function] = module.resolve
+            if helper is None:
+                known[function], floating, numbers = module.parameters(node)
+                self.assumed[function] = floating, numbers
+                continue
+            known[function] = module.declared(function, checked=helper.twin is None)
+            self.assumed[function] = [], []
+            values = any(self.helpers.values(m.parsed, n.function, helper) for n, m, _ in every if n.function is not None)
+            links = [f for f, link in self.links.items() if link.helper is helper]
+            called.append(Called(function, helper.twin is None, helper.method, values, links))  # type: ignore[arg-type]
+        table = self.modules[0].table
+        self.summaries = Summaries(resolve, table, known, [] if self.exact else called)
+
+    def _function(self, node: Node, module: Module, helper: Helper | None, careful: bool) -> Made:
+        function = node.function
+        assert function is not None
+        made = Made(node, module, helper)
+        made.findings += [self._finding(module, "bad-spec", place, message) for place, message in bad_specs(node)]
+        if made.findings:
+            return made
+        if awaits(function):
+            message = f"`{node.name}` is a coroutine, or has one in it"
+            made.findings.append(self._finding(module, "not-rewritten", function, message, "await outside of it, and pass the arrays in"))
+            return made
+        rewriter = Rewriter(module.source, module.resolve, module.table, module.path, self.exact)
+        rewriter.npx_name, rewriter.ops_name, rewriter.torch_name = module.aliases["npx"], module.aliases["ops"], module.aliases["torch"]
+        rewriter.is_pure = lambda f: self._callee(f) in self.pure
+        rewriter.is_ours = lambda f: f in self.links or self._is_neighbour(module, str(module.names.qualified(f) or "builtins"))
+        rewriter.own_callee = lambda call: self._own_callee(made, call)
+        rewriter.call_fact = self.summaries.call
+        rewriter.hands_out = function in self.called_by_writers
+        rewriter.careful = careful and helper is not None
+        edits = rewriter.rewrite(function, self.summaries.parameters(function), self.summaries.inference(function))
+        made.findings += rewriter.findings
+        made.mirrored = rewriter.mirrored
+        if (why := rewriter.unfit_generator(function, helper is not None)) is not None:
+            made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` {why}", "return a list"))
+        made.stopped_by = self._stopped_by(made, rewriter)
+        if made.refused or not (edits or any(f.is_tensor for f in rewriter.facts.values())):
+            made.functions.clear()
+            return made
+        made.edits, made.imported = edits, set(rewriter.imported)
+        twin = helper is not None and not self._in_place(helper)
+        options = self._twin_options(rewriter) if twin else self._options(made, rewriter)
+        if helper is not None and twin:
+            guard = f"@{module.aliases['ops']}.twin({function.name})" if helper.method else ""
+            decorator = f"@{module.aliases['ops']}.boundary(numpy=False, {', '.join(options)})" if options else ""
+            lines = [d for d in (guard, decorator) if d]
+            made.imported |= {"ops"} if lines else set()
+            text = twin_text(helper, module.source, edits, lines)
+            standing = stands(helper, module.source, text)
+            if standing is None:
+                helper.excluded.add(str(helper.twin))
+            made.standing = bool(standing)
+            made.edits = [] if standing else [below(helper, module.source, text)]
+        elif options or self.boundary == "numpy":
+            made.edits = [*edits, self._decorator(module, function, f"@{module.aliases['ops']}.boundary({', '.join(options)})")]
+            made.imported.add("ops")
+        return made
+
+    def _options(self, made: Made, rewriter: Rewriter) -> list[str]:
+        """What the boundary of a rewritten function checks and does."""
+        function, read = made.function, rewriter.read_names
+        parameters = self.summaries.parameters(function)
+        assumed, numbers = self.assumed[function]
+        used = tuple(a for a in [*assumed, *self.summaries.floating.get(function, [])] if a in read)
+        arrays = tuple(a for a in self.summaries.arrays.get(function, []) if a in read)
+        counted = [n for n in [*numbers, *self.summaries.numbers.get(function, [])] if n in read]
+        whole = [n for n in counted if parameters[n].dtype == "int"]
+        takes = {n: _spec(f) for n, f in parameters.items()
+                 if f.is_tensor and f.dtype not in (None, ASSUMED) and n not in made.node.declared}  # fmt: skip
+        takes |= dict.fromkeys(whole, "int")
+        counted = [n for n in counted if n not in whole]
+        if used and made.helper is None:
+            message = f"`{made.node.name}` was rewritten for float arrays in {', '.join(f'`{u}`' for u in used)}"
+            made.findings.append(self._finding(made.module, "assumed-float", function, message))
+        return [
+            *(["numpy=False"] if self.boundary == "none" else []),
+            *([f"floating={_literal(used)}"] if used else []),
+            *([f"arrays={_literal(arrays)}"] if arrays else []),
+            *([f"numbers={_literal(tuple(counted))}"] if counted else []),
+            *([f"takes={_literal(takes)}"] if takes else []),
+            *self._twin_options(rewriter),
+        ]
+
+    def _twin_options(self, rewriter: Rewriter) -> list[str]:
+        """What has to be done around a function that only rewritten code calls, too."""
+        return [
+            *(["mirrored=True"] if rewriter.mirrored else []),
+            *([f"keeps={tuple(sorted(rewriter.keeps))!r}"] if rewriter.keeps and self.boundary == "numpy" else []),
+            *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else []),
+        ]
+
+    def _own_callee(self, made: Made, call: ast.Call) -> str | None:
+        """What is called in place of a helper; None where the text stays, or run time has to look."""
+        link = self.links.get(call.func)
+        if link is None:
+            return None
+        source = made.module.source
+        if self._in_place(link.helper):
+            return source.of(call.func) if link.how in ("from", "module", "moved") else None
+        needed = self._imported(made.module, link)
+        if needed is not None:
+            made.functions.add(needed)
+        return callee_text(link, source, needed.local if needed is not None else "")
+
+    def _imported(self, module: Module, link: Link) -> Imported | None:
+        key = module, link.helper
+        if link.how not in ("from", "moved"):
+            return None
+        if key not in self.importing:
+            taken = {i.local for (m, _), i in self.importing.items() if m is module}
+            self.importing[key] = imported(link, module.parsed, taken, self._reach(module, link.helper))
+        return self.importing[key]
+
+    def _reach(self, module: Module, helper: Helper) -> str | None:
+        """The name under which a module has imported a helper's twin before."""
+        for s in module.tree.body:
+            if not isinstance(s, ast.ImportFrom):
+                continue
+            dots = "." * s.level + (s.module or "")
+            for a in s.names:
+                if a.name == helper.twin:
+                    found = self.project.find(f"{dots}{'' if dots.endswith('.') else '.'}{a.name}", module.path)
+                    if found is not None and found[0] is helper.parsed:
+                        return a.asname or a.name
+        return None
+
+    def _stopped_by(self, made: Made, rewriter: Rewriter) -> set[ast.AST]:
+        """The functions without which a function cannot be converted: those of its module that it names, and helpers that it may hand
+        arrays."""
+        names = made.module.names
+        found = {d for n in ast.walk(made.function) if isinstance(n, ast.Name) and (d := names.definition(n)) is not None}
+        for call, link in self.helpers.links(made.module.parsed, made.function):
+            given = [rewriter.fact(a) for a in [*call.args, *(k.value for k in call.keywords)]]
+            if any(f.may_be_tensor or f.kind == "sequence" for f in given):
+                found.add(link.helper.function)
+        return found - {made.function}
+
+    def _spread_refusals(self, made: list[Made]) -> None:
+        """What hands arrays to a function that stays NumPy stays as it is too."""
+        refused = {m.function: m.node.name for m in made if m.refused} | {f: getattr(f, "name", "") for f in self.refused}
+        changed = True
+        while changed:
+            changed = False
+            for m in made:
+                bad = next((f for f in m.stopped_by if f in refused), None) if m.function not in refused else None
+                if bad is not None:
+                    message = f"`{m.node.name}` calls `{refused[bad]}`, which cannot be converted"  # type: ignore[index]
+                    m.findings.append(self._finding(m.module, "not-rewritten", m.function, message))
+                    refused[m.function] = m.node.name
+                    changed = True
+
+    def _unparsable(self, made: list[Made]) -> list[Made]:
+        """Those whose new text would not be Python: a mistake of ours, which must not reach a file."""
+        found = []
+        for module in dict.fromkeys(m.module for m in made):
+            kept = [m for m in made if m.module is module and m.edits]
+            if kept and not _parses(self._spliced(module, kept)):
+                wrong = [m for m in kept if not _parses(self._spliced(module, [m]))] or kept
+                for m in wrong:
+                    m.findings.append(self._finding(module, "not-rewritten", m.function, "the rewritten text would not be Python"))
+                found += wrong
+        return found
+
+    def _is_without_arrays(self, made: Made) -> bool:
+        """Whether a helper elsewhere (or one that others call too) has nothing to do with arrays, as far as its text and its calls tell."""
+        helper = made.helper
+        links = [link for link in self.links.values() if link.helper is helper]
+        if helper is None or (helper.twin is None and all(link.how in ("own", "method") for link in links)):
+            return False
+        facts = self.summaries.parameters(made.function).values()
+        return not (
+            any(f.is_tensor or f.kind in ("sequence", "torch") for f in facts)
+            or any(n in self.links for n in ast.walk(made.function))
+            or made.module.names_numpy(made.function)
+            or made.module.uses_arrays(made.function)
+        )
+
+    def _settle_helpers(self, made: list[Made]) -> bool:
+        """Whether a twin needs another name, or turns out not to be needed."""
+        again = False
+        for m in made:
+            helper = m.helper
+            if helper is None or helper.twin is None or m.refused:
+                continue
+            if helper.twin in helper.excluded:
+                again = True
+            as_it_is = not m.edits and not m.standing and m.function not in self.different
+            if m.function in self.unchanged and not as_it_is:
+                self.unchanged.remove(m.function)
+                self.different.add(m.function)
+                again = True
+            elif as_it_is and m.function not in self.unchanged:
+                self.unchanged.add(m.function)
+                again = True
+        return again
+
+    # The outcome.
+
+    def _finish(self, made: list[Made]) -> None:
+        for module in self.of_parsed.values():
+            kept = [m for m in made if m.module is module and m.edits]
+            text = module.parsed.text
+            if kept:
+                text = add_imports(self._spliced(module, kept), {k: module.aliases[k] for k in set().union(*(m.imported for m in kept))})
+                text = drop_unused(text, module.parsed.text)
+            here = [f for f in self.said if self.said[f] and f in module.parsed.functions]
+            nodes = [n.function for n in module.nodes]
+            here.sort(key=lambda f: nodes.index(f) if f in nodes else len(nodes))
+            findings = [self._region(module, n) for n in module.regions if module in self.modules]
+            findings += [x for f in here for x in self.said[f]]
+            if module not in self.modules and (findings or text != module.parsed.text):
+                self.modules.append(module)
+            self.texts[module], self.findings[module] = text, findings
+
+    def _spliced(self, module: Module, made: list[Made]) -> str:
+        edits = {e for m in made for e in m.edits}
+        edits |= {e for m in made for i in m.functions if (e := i.edit(module.source)) is not None}
+        return splice(module.source, 0, len(module.source.bytes), sorted(edits))
+
+    def _decorator(self, module: Module, function: Function, text: str) -> tuple[int, int, str]:
+        """An insertion on a line of its own above the `def`, with its indentation and newline."""
+        start = module.source.span(function)[0]
+        line = module.source.starts[function.lineno - 1]
+        indent = module.source.slice(line, start)
+        return (line, line, f"{indent}{text}{newline_of(module.source)}") if not indent.strip() else (start, start, "")
+
+    def _region(self, module: Module, node: Node) -> Finding:
+        message = f"the region `{node.name}` is not a function of its own"
+        return self._finding(module, "not-rewritten", node.body[0], message, "move it into a function and mark that", "warning")
+
+    def _finding(self, module: Module, kind: str, node: ast.AST, message: str, hint: str = "", severity: str | None = None) -> Finding:
+        line = getattr(node, "lineno", 1)
+        column = module.source.column(line, getattr(node, "col_offset", 0))
+        severity = severity or (None if kind != "not-rewritten" else "error")
+        return make_finding(kind, path=module.path, line=line, column=column, message=message, hint=hint, severity=severity)
+
+
+def _literal(value: Any) -> str:
+    """A tuple of names, or names with specs, in the double quotes that formatters write."""
+    return repr(value).replace("'", '"')
+
+
+def _spec(fact: Fact) -> str:
+    """What the boundary checks of a parameter whose dtype is known: "float32[_, _]"."""
+    if fact.rank is None:
+        return "bool[...]" if fact.dtype == "bool" else str(fact.dtype)  # "bool" is Python's
+    return f"{fact.dtype}[{', '.join('_' * fact.rank)}]"
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True

@@ -1,0 +1,102 @@
+"""Torch twins: the name and text of a helper's tensor function, which stands below the NumPy one, and its way into other modules."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from .helpers import Helper, Link
+from .imports import Imported
+from .names import FunctionNode
+from .project import Parsed
+from .text import Source, splice
+
+Edit = tuple[int, int, str]
+
+
+def is_twin(function: FunctionNode, parsed: Parsed) -> bool:
+    """Whether a function is another one's twin, made before: by its name, its parameters and its place."""
+    found = re.fullmatch(r"(.+)_torch\d*", function.name)
+    if found is None or function not in parsed.functions:
+        return False
+    qualname, method = parsed.functions[function]
+    wanted = qualname[: -len(function.name)] + found[1]
+    return any(
+        parsed.functions[f] == (wanted, method) and f.lineno < function.lineno and ast.dump(f.args) == ast.dump(function.args)
+        for f in parsed.functions
+    )
+
+
+def name_twin(helper: Helper) -> str:
+    """A name for a helper's twin: one that nothing in its module has, or a twin's made before (its text decides, see `stands`)."""
+    n, found = 1, f"{helper.function.name}_torch"
+    while found in helper.excluded or (helper.parsed.has_word(found) and _standing(helper, found) is None):
+        n += 1
+        found = f"{helper.function.name}_torch{n}"
+    return found
+
+
+def _standing(helper: Helper, twin: str) -> FunctionNode | None:
+    wanted = helper.qualname[: -len(helper.function.name)] + twin
+    found = [f for f, (name, _) in helper.parsed.functions.items() if name == wanted and is_twin(f, helper.parsed)]
+    return found[0] if len(found) == 1 else None
+
+
+def stands(helper: Helper, source: Source, text: str) -> bool | None:
+    """Whether the module has this very twin; None where the name is another text's."""
+    found = _standing(helper, str(helper.twin))
+    if found is None:
+        return False
+    first = min([found.lineno, *(d.lineno for d in found.decorator_list)])
+    held = source.slice(source.starts[first - 1], _line_end(source, found))
+    return True if held.rstrip() == text.rstrip() else None
+
+
+def twin_text(helper: Helper, source: Source, edits: list[Edit], decorators: list[str]) -> str:
+    """The text of a helper's twin: the helper's with `edits` and another name."""
+    function = helper.function
+    start, end = source.starts[function.lineno - 1], _line_end(source, function)
+    at = source.span(function)[0]
+    head = re.match(r"def\s+", source.slice(at, end))
+    assert head is not None
+    at += len(head.group())
+    text = splice(source, start, end, [*edits, (at, at + len(function.name.encode()), str(helper.twin))])
+    indent = source.slice(start, source.span(function)[0])
+    return "".join([*(f"{indent}{d}{newline_of(source)}" for d in decorators), text])
+
+
+def below(helper: Helper, source: Source, text: str) -> Edit:
+    """The edit that puts a twin below its helper."""
+    newline = newline_of(source)
+    end = _line_end(source, helper.function)
+    ended = source.slice(end - 1, end) in ("\n", "\r")
+    blank = newline * (1 if helper.method or helper.function.col_offset else 2)
+    return end, end, f"{'' if ended else newline}{blank}{text}"
+
+
+def _line_end(source: Source, function: FunctionNode) -> int:
+    last = function.end_lineno or function.lineno
+    return source.starts[last] if last < len(source.starts) else len(source.bytes)
+
+
+def newline_of(source: Source) -> str:
+    return "\r\n" if b"\r\n" in source.bytes else "\n"
+
+
+def callee_text(link: Link, source: Source, local: str) -> str:
+    """What a call of a twin calls. `local` is the name under which its module imports it."""
+    func = link.func
+    if link.how in ("method", "module"):
+        assert isinstance(func, ast.Attribute)
+        return f"{source.of(func.value)}.{link.helper.twin}"
+    return str(link.helper.twin) if link.how == "own" else local
+
+
+def imported(link: Link, parsed: Parsed, taken: set[str], reach: str | None) -> Imported:
+    """The import that a call of a twin needs. `reach` is the name under which the module has the twin already."""
+    twin = str(link.helper.twin)
+    n, local = 1, reach or twin
+    while reach is None and (local in taken or parsed.has_word(local)):
+        n += 1
+        local = f"{twin}_{n}"
+    return Imported(link.statement, link.alias, link.module, twin, local, reach is not None)

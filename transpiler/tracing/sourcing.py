@@ -1,0 +1,129 @@
+"""The source pass: a function is compiled again from its source, with the calls in it open to the trace.
+
+What a dispatch hook does not see, because Python asks a value for itself there: `float(x)`, `math.sqrt(x)`, `not x`, `x in (1, 2)`,
+`x is True`. Each becomes a call of a function of np2fx: `f(x)` is `called(f)(x)`, where `called` looks at the very object that `f` is.
+So names need no resolving here: an alias is found, a shadowed name left alone.
+
+The code is exchanged only where the source is certainly its own: compiled as it stands, it must give the same code. Lines and names are
+the user's.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+from typing import Any
+
+from .builtin import called, contained, identical, negated
+
+CALLED, NEGATED, CONTAINED, IDENTICAL = "__np2fx_called__", "__np2fx_not__", "__np2fx_in__", "__np2fx_is__"
+NAMES: dict[str, Any] = {CALLED: called, NEGATED: negated, CONTAINED: contained, IDENTICAL: identical}
+"""What sourced code finds among its globals."""
+
+
+def sourced(code: types.CodeType) -> types.CodeType:
+    """The code with its calls open to the trace; the same code where its source cannot be had."""
+    if code.co_filename.startswith("<np2fx "):
+        return code
+    path = code.co_filename
+    linecache.checkcache(path)
+    lines = linecache.getlines(path)
+    if path not in _files or _files[path][0] is not lines:
+        _files[path] = lines, _codes("".join(lines), path)
+    return _files[path][1].get(code, code)
+
+
+_files: dict[str, tuple[list[str], dict[types.CodeType, types.CodeType]]] = {}
+"""For each file the lines it had, as `linecache` holds them, and what became of its functions."""
+
+
+def _codes(text: str, path: str) -> dict[types.CodeType, types.CodeType]:
+    """The code of each function of a file -> the same from the changed source."""
+    try:
+        tree = ast.parse(text, path)
+        plain = compile(tree, path, "exec", dont_inherit=True)
+        changed = compile(ast.fix_missing_locations(_Open().visit(tree)), path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found: dict[types.CodeType, types.CodeType] = {}
+    _pair(plain, changed, found)
+    return found
+
+
+def _pair(plain: types.CodeType, changed: types.CodeType, found: dict[types.CodeType, types.CodeType]) -> None:
+    """Add the functions in two compilations of a file, one beside the other; those that do not correspond are left out."""
+    inner = [[c for c in code.co_consts if isinstance(c, types.CodeType)] for code in (plain, changed)]
+    if len(inner[0]) != len(inner[1]):
+        return
+    for a, b in zip(*inner, strict=True):
+        if all(getattr(a, n) == getattr(b, n) for n in _KEPT):
+            found[a] = b
+            _pair(a, b, found)
+
+
+_KEPT = ("co_name", "co_firstlineno", "co_varnames", "co_freevars", "co_cellvars", "co_flags")
+
+
+class _Open(ast.NodeTransformer):
+    """Puts np2fx's functions in the places where Python would ask a value for itself."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, (ast.Name, ast.Attribute)) and not (isinstance(node.func, ast.Name) and node.func.id in _OF_FRAMES):
+            node.func = _call(node.func, CALLED, node.func)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        return _call(node, NEGATED, node.operand) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) != 1:
+            return node
+        (operator,), (right,) = node.ops, node.comparators
+        if isinstance(operator, (ast.In, ast.NotIn)):
+            found = _call(node, CONTAINED, node.left, right)
+            return found if isinstance(operator, ast.In) else _call(node, NEGATED, found)
+        if isinstance(operator, (ast.Is, ast.IsNot)) and not (isinstance(right, ast.Constant) and right.value in (None, ...)):
+            same = _call(node, IDENTICAL, node.left, right)
+            return same if isinstance(operator, ast.Is) else _call(node, NEGATED, same)
+        return node
+
+    def _visit_test(self, node: Any) -> ast.AST:
+        node.test = self._test(node.test)
+        for name, value in ast.iter_fields(node):
+            if name != "test":
+                setattr(node, name, self._visited(value))
+        return node  # type: ignore[no-any-return]
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = _visit_test
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        node.target, node.iter, node.ifs = self.visit(node.target), self.visit(node.iter), [self._test(x) for x in node.ifs]
+        return node
+
+    def _test(self, node: ast.expr) -> ast.expr:
+        """An expression of which only the truth is asked: a `not` in it stays Python's."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self._test(v) for v in node.values]
+            return node
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node.operand = self._test(node.operand)
+            return node
+        return self.visit(node)  # type: ignore[no-any-return]
+
+    def _visited(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
+        return self.visit(value) if isinstance(value, ast.AST) else value
+
+
+_OF_FRAMES = ("super", "locals", "globals", "vars", "dir", "eval", "exec")
+"""Builtins that look at the code around their call."""
+
+
+def _call(place: ast.expr, name: str, *args: ast.expr) -> ast.expr:
+    function = ast.copy_location(ast.Name(name, ast.Load()), place)
+    return ast.copy_location(ast.Call(function, list(args), []), place)
