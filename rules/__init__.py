@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from ..semantics.table import rule as rule
     from ..semantics.ufunc import ufunc as ufunc
 
-
 def topics() -> list[str]:
     """The names of the rule modules: every public file of this folder."""
     return sorted(p.stem for p in Path(__file__).parent.glob("[!_]*.py"))
-
 
 def load() -> tuple[dict[str, Rule], dict[str, Refusal]]:
     """Import every topic (and with it torch); returns the table's rules and refusals by NumPy name."""
@@ -37,14 +35,11 @@ def load() -> tuple[dict[str, Rule], dict[str, Refusal]]:
         importlib.import_module(f".{topic}", __name__)
     return table.RULES, table.REFUSALS
 
-
 def lookup(name: str) -> Rule:
     """The rule of a NumPy name such as "numpy.linalg.norm". Raises KeyError where there is none."""
     return load_once()[name]
 
-
 _loaded: dict[str, Rule] | None = None
-
 
 def load_once() -> dict[str, Rule]:
     """The rules by NumPy name, imported the first time."""
@@ -53,14 +48,12 @@ def load_once() -> dict[str, Rule]:
         _loaded = load()[0]
     return _loaded
 
-
 _AUTHORS: dict[str, str] = {
     "rule": "table", "refuse": "table", "Refused": "table", "ufunc": "ufunc", "as_tensor": "arrays", "cast": "arrays",
     "demand": "arrays", "is_weak": "arrays", "widen": "arrays", "zero_d_array": "arrays", "promote": "dtypes", "inexact": "dtypes",
     "complex_of": "dtypes", "to_torch": "dtypes", "to_numpy": "dtypes",
 }  # fmt: skip
 """What a module of rules is written with, and where it lives."""
-
 
 def __getattr__(name: str) -> Any:
     """`rule` and its kin for authors; any other name is the rule of the NumPy function of that name."""

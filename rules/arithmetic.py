@@ -284,4 +284,6 @@ def is_complex(*operands: object) -> bool:
 
 def _complex_ge(x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
     """NumPy's order of complex numbers: by real part, then by imaginary part."""
-    return torch.where(torch.eq(x1.real, x2.real), torch.ge(x1.imag, x2.imag), torch.gt(x1.real, x2.real))
+    nan = torch.logical_or(torch.isnan(x1.imag), torch.isnan(x2.imag))
+    above = torch.logical_and(torch.gt(x1.real, x2.real), torch.logical_not(nan))
+    return torch.logical_or(above, torch.logical_and(torch.eq(x1.real, x2.real), torch.ge(x1.imag, x2.imag)))

@@ -16,7 +16,7 @@ import torch
 from ..semantics.arrays import as_tensor, cast, demand, is_scalar, known, read_only, store, zero_d_array
 from ..semantics.dtypes import to_numpy, to_torch
 from ..semantics.table import Refused, refuse, rule
-from ..semantics.views import viewing
+from ..semantics.views import giving_arrays, viewing
 from .creation import check_device, ordered
 from .mathematics import arctan2
 
@@ -231,6 +231,7 @@ def iscomplexobj(x):
     return as_tensor(x).is_complex()
 
 @rule("numpy.real_if_close", kind="elementwise", examples=("np.real_if_close(k)", "np.real_if_close(f)"))
+@giving_arrays
 def real_if_close(a, tol=100):
     """Real arrays are returned as they are. Of complex ones the dtype of the result depends on the values."""
     a = as_tensor(a)

@@ -16,6 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from ..semantics.arrays import as_tensor, cast, demand, dtype_of, holds_tensor, zero_d_array
 from ..semantics.dtypes import promote, to_torch
 from ..semantics.table import Refused, Rule, register, rule
+from ..semantics.views import giving_arrays
 from .joining import concatenate
 from .shape import flatten
 
@@ -197,6 +198,7 @@ def nditer(op, flags=None, op_flags=None, op_dtypes=None, order="K", casting="sa
 
 @rule("numpy.apply_along_axis", kind="iteration",
       examples=("np.apply_along_axis(lambda t: t[:1] * 2, 0, x)", "np.apply_along_axis(np.sum, -1, x)"))  # fmt: skip
+@giving_arrays
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` of every line along `axis`, whose results take the place of the axis. The first result's dtype is everyone's."""
     a = as_tensor(arr)

@@ -17,7 +17,7 @@ from ..semantics.arrays import as_tensor, beside, cast, demand, known
 from ..semantics.dtypes import can_cast, promote, to_numpy, to_torch
 from ..semantics.indexing import incoming_value
 from ..semantics.table import rule
-from ..semantics.views import gather, numpys_errors, owned
+from ..semantics.views import gather, giving_arrays, numpys_errors, owned
 from .shape import at_least
 
 
@@ -108,6 +108,7 @@ def column_stack(tup):
     return torch.column_stack(common(tup))
 
 @rule("numpy.block", kind="joining", examples=("np.block([[m, m], [m, m]])", "np.block([v, w])", "np.block(a)", "np.block([[v], [v]])"))
+@giving_arrays
 def block(arrays):
     """Nested lists of blocks: the innermost lists are joined along the last axis, those around them along the one before."""
     depth, leaves = _depth(arrays), common(_leaves(arrays))

@@ -21,6 +21,7 @@ from ..semantics.arrays import as_tensor, cast, demand
 from ..semantics.axes import restored
 from ..semantics.dtypes import complex_of, inexact, promote, real_of, to_numpy
 from ..semantics.table import Refused, rule
+from ..semantics.views import giving_arrays
 from .arithmetic import ndarray_conj
 from .products import dot, exactly, is_plain, matmul, raised_as_numpy
 
@@ -205,6 +206,7 @@ def tensorinv(a, ind=2):
     return torch.reshape(inv(torch.reshape(a, (math.prod(a.shape[ind:]), -1))), (*a.shape[ind:], *a.shape[:ind]))
 
 @rule("numpy.linalg.tensorsolve", kind="linalg", examples=("np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 3, 2), np.ones((2, 3)))",))
+@giving_arrays
 def tensorsolve(a, b, axes=None):
     """`x` with `tensordot(a, x, x.ndim) == b`."""
     a, b = as_tensor(a), as_tensor(b)

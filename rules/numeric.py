@@ -12,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from ..semantics.arrays import as_tensor, beside, cast, dtype_of, is_weak, stands_for, truth
 from ..semantics.dtypes import WIDER, can_cast, inexact, promote, resolve, to_torch
 from ..semantics.table import Refused, rule
+from ..semantics.views import giving_arrays
 from .arithmetic import absolute, add, divide, maximum, minimum, multiply, positive, remainder, subtract, trunc
 from .joining import concatenate
 from .logic import equal, greater, isfinite, isnan, less, less_equal
@@ -153,6 +154,7 @@ def sinc(x):
     return divide.compute(sin.compute(y), y)
 
 @rule("numpy.i0", kind="elementwise", examples=("np.i0(f)", "np.i0(x)"))
+@giving_arrays
 def i0(x):
     """Modified Bessel function of the first kind, order 0. Raises TypeError for complex numbers."""
     x = _real(x)

@@ -18,6 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from ..semantics.arrays import as_tensor, cast
 from ..semantics.dtypes import WIDER, can_cast, promote, resolve, to_numpy, to_torch
 from ..semantics.table import Refused, refuse, rule
+from ..semantics.views import giving_arrays
 from .arithmetic import multiply, ndarray_conj, negative, subtract
 from .creation import diagonal
 from .reductions import sum as summed
@@ -183,6 +184,7 @@ def kron(a, b):
 @rule("numpy.tensordot", "numpy.linalg.tensordot", kind="linalg",
       examples=("np.tensordot(m, m.T, 1)", "np.tensordot(x, y, axes=0)", "np.tensordot(x, y, axes=([0], [0]))",
                 "np.tensordot(v, w, axes=(0, -1))"))  # fmt: skip
+@giving_arrays
 def tensordot(a, b, axes=2):
     """Sum of products over pairs of axes: the last `axes` of `a` with the first of `b`, or the two lists given."""
     a, b = as_tensor(a), as_tensor(b)
@@ -196,6 +198,7 @@ def tensordot(a, b, axes=2):
 
 @rule("numpy.cross", kind="linalg",
       examples=("np.cross(np.ones((2, 3)), [1, 2, 3])", "np.cross([1, 2, 3], np.arange(3.0))", "np.cross([1, 2], np.ones(3))"))  # fmt: skip
+@giving_arrays
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """Cross product of vectors of 3 (or 2) components. Raises ValueError for other lengths, TypeError for booleans."""
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
@@ -210,11 +213,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if lengths == {2}:
         return _component(a, b, 0, 1)
     axisc = normalize_axis_index(axisc, max(a.ndim, b.ndim), "axisc")
-    if lengths == {3} and promote(a.dtype, b.dtype) in BLAS:
-        result = exactly(lambda *both: torch.linalg.cross(*torch.broadcast_tensors(*both)), a, b)
-    else:
-        parts = [_component(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))]
-        result = torch.stack(torch.broadcast_tensors(*parts), dim=-1)
+    parts = [_component(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))]  # torch.linalg.cross may round once less, by fused multiplication
+    result = torch.stack(torch.broadcast_tensors(*parts), dim=-1)
     return result if axisc == result.ndim - 1 else torch.movedim(result, -1, axisc)
 
 def _component(a, b, i, j):

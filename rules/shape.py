@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from ..semantics.arrays import as_tensor, demand_layout, holds_tensor, known, mirror, read_only, zero_d_array
 from ..semantics.dtypes import to_numpy
 from ..semantics.table import Refused, refuse, rule
-from ..semantics.views import gather, numpys_errors, owned, sizes, viewing
+from ..semantics.views import gather, giving_arrays, numpys_errors, owned, sizes, viewing
 
 
 @rule("numpy.reshape", kind="shape", view=True, examples=("np.reshape(x, -1)", "np.reshape(a, (1, -1), order='F')"))
@@ -155,6 +155,7 @@ def rollaxis(a, axis, start=0):
 
 @rule("numpy.expand_dims", kind="shape", view=True,
       examples=("np.expand_dims(a, 0)", "np.expand_dims(x, -1)", "np.expand_dims(a, (0, -1))"))  # fmt: skip
+@giving_arrays
 @viewing
 def expand_dims(a, axis):
     a = as_tensor(a)
@@ -179,6 +180,7 @@ def squeeze(a, axis=None):
     return torch.squeeze(a, axes)
 
 @rule("numpy.broadcast_to", kind="shape", view=True, examples=("np.broadcast_to(a, (2, *a.shape))", "np.broadcast_to(x[:1], x.shape)"))
+@giving_arrays
 @viewing
 def broadcast_to(array, shape, subok=False):
     """Read-only, as in NumPy."""
@@ -250,11 +252,12 @@ def rot90(m, k=1, axes=(0, 1)):
 
 @rule("numpy.roll", kind="shape",
       examples=("np.roll(a, 1)", "np.roll(x, -2, axis=0)", "np.roll(m, (1, 2), axis=(0, 1))", "np.roll(x, 1, axis=-1)"))  # fmt: skip
+@giving_arrays
 @numpys_errors
 def roll(a, shift, axis=None):
     """Elements that leave at one end come in at the other. Without `axis` the flattened array is rolled."""
     a = as_tensor(a)
-    if isinstance(shift, int) and axis is None:
+    if isinstance(shift, int) and axis is None and a.ndim > 0:
         return torch.roll(a, shift)
     if isinstance(shift, int) and isinstance(axis, int) and a.ndim > 0:
         return torch.roll(a, shift, axis)

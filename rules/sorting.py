@@ -190,7 +190,7 @@ def digitize(x, bins, right=False):
     before, after = edges[:-1], edges[1:]
     steps = torch.ne(before, after)
     first = torch.argmax(steps.to(torch.uint8), keepdim=True)  # the first step decides; NaN is no rise
-    rising = torch.logical_or(torch.gather(torch.lt(before, after), 0, first), torch.logical_not(torch.any(steps)))
+    rising = torch.logical_or(torch.gather(torch.lt(before, after), 0, first)[0], torch.logical_not(torch.any(steps)))
     wrong = torch.where(rising, torch.lt(after, before), torch.gt(after, before))
     demand(torch.logical_not(wrong), ValueError("bins must be monotonically increasing or decreasing"))
     if edges.is_floating_point():

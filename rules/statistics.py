@@ -101,7 +101,7 @@ def midpoint(low, high):
 @rule("numpy.quantile", kind="reduction",
       examples=("np.quantile(x, 0.3)", "np.quantile(f, [0.0, 0.25, 1.0], axis=-1)",
                 "np.quantile(f, 0.5, axis=0, keepdims=True, method='hazen')", "np.quantile(x, np.array([0.1, 0.9]), method='inverted_cdf')",
-                "np.quantile(f, 0.7, method='inverted_cdf', weights=np.abs(g) + 1)"))  # fmt: skip
+                "np.quantile(np.nan_to_num(f), 0.7, method='inverted_cdf', weights=np.abs(g) + 1)"))  # fmt: skip
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """The quantiles `q` (in [0, 1]) of the elements along `axis`, by any of NumPy's methods; the axes of `q` come first.
 
@@ -147,11 +147,10 @@ def quantiles(a, q, weak, axis, method, keepdims, weights, skip_nan=False):
     flat = merged(a, axes)
     if weights is not None:
         w = quantile_weights(a, weights, axis, method)
-        found = _weighted(flat, merged(torch.broadcast_to(w, a.shape), axes), q, skip_nan)
-    elif flat.shape[-1] == 0 and q.numel() > 0:
+        return restored(zero_d_array(_weighted(flat, merged(torch.broadcast_to(w, a.shape), axes), q, skip_nan)), axes, keepdims, q.ndim)
+    if flat.shape[-1] == 0 and q.numel() > 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    else:
-        found = _interpolated(sorted_last(flat), q, method, weak, skip_nan)
+    found = _interpolated(sorted_last(flat), q, method, weak, skip_nan)
     return restored(found.contiguous(), axes, keepdims, q.ndim)  # as NumPy lays it out: whether a part of it is a view hangs on that
 
 def quantile_weights(a, weights, axis, method):

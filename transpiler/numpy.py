@@ -30,6 +30,10 @@ class NoRule(AttributeError):
         super().__init__(format_finding(self.findings[0]))
 
 
+_OF_MODULES = ("__file__", "__path__", "__wrapped__")
+"""What `inspect` asks of everything in `sys.modules`, also while torch, and with it the rules, are being imported."""
+
+
 class _Namespace(types.ModuleType):
     """A sub-namespace (`numpy.linalg`, and `numpy.ndarray`): its rules, and a reason for what has none."""
 
@@ -41,7 +45,7 @@ class _Namespace(types.ModuleType):
         path = f"{self.__dict__['_path']}.{name}"
         if name == "__all__":
             return dir(self)
-        if name.startswith("__") and path not in _rules.load_once():
+        if name in _OF_MODULES or (name.startswith("__") and path not in _rules.load_once()):
             raise AttributeError(name)
         return _find(path)
 

@@ -15,13 +15,13 @@ COMPARISON = """
 {a:r} > {num}|{a:r} < {~:r}|{a} == {~}|{a} != {num}|{a:r} >= {a:r}.mean()|{a:r} <= {num}|({a:r} > 0) & ({~:r} < 2)|({a:r} > 1) | {~:b}|~{a:b}|{a:b} ^ {~:b}
 ~({a:r} > 0)|{a:i} & {~:i}|{a:i} \\| 3|{a:i} ^ {~:i}|{a:i} << 2|{a:i} >> 1|{a:i} & 1|~{a:i}|{a:b} & {~:b}|{a:b} \\| {~:b}|np.logical_and({a}, {~})
 np.logical_not({a})|np.logical_xor({a}, {~})|np.logical_or({a}, {~:b})|np.isclose({a:r}, {~:r})|np.equal({a}, {~})|np.greater({a:r}, {num})|np.isin({a:r}, [1, 2, 3])
-np.isnan({a:q})|np.isfinite({a})|np.signbit({a:f})|np.array_equal({a}, {~})|np.allclose({a:r}, {~:r})|np.not_equal({a}, {~})|np.invert({a:i})|np.bitwise_and({a:i}, 5)
+np.isnan({a:q})|np.isfinite({a})|np.signbit(np.nan_to_num({a:f}))|np.array_equal({a}, {~})|np.allclose({a:r}, {~:r})|np.not_equal({a}, {~})|np.invert({a:i})|np.bitwise_and({a:i}, 5)
 {num} < {a:r}|{a:c} == {~}|np.isinf({a:q})|np.iscomplex({a})|np.isreal({a})
 """
 ELEMENTWISE = """
 np.sqrt(np.abs({a:n}))|np.sin({a:n})|np.cos({a:r})|np.tanh({a:n})|np.exp(-np.abs({a:r}))|np.log1p(np.abs({a:r}))|np.floor({a:r})|np.ceil({a:f})|np.rint({a:n})|np.trunc({a:r})
 np.round({a}, {pos})|np.round({a:r})|np.sign({a:n})|np.square({a})|np.abs({a})|np.conj({a})|np.real({a})|np.imag({a})|np.angle({a})|np.deg2rad({a:x})|np.rad2deg({a:f})|np.arctan2({a:r}, {~:r})
-np.hypot({a:r}, {~:r})|np.maximum({a}, {~})|np.minimum({a}, {num})|np.fmax({a:r}, {~:r})|np.fmin({a:r}, {~:r})|np.copysign({a:f}, {~:f})|np.power(np.abs({a:f}), 1.5)|np.fmod({a:x}, {~:x})
+np.hypot({a:r}, {~:r})|np.maximum({a}, {~})|np.minimum({a}, {num})|np.fmax({a:r}, {~:r})|np.fmin({a:r}, {~:r})|np.copysign({a:f}, np.nan_to_num({~:f}))|np.power(np.abs({a:f}), 1.5)|np.fmod({a:x}, {~:x})
 np.mod({a:x}, 3)|np.gcd({a:i}, {~:i})|np.logaddexp({a:f}, {~:f})|np.heaviside({a:f}, 0.5)|np.clip({a:r}, -1, 2)|np.clip({a:r}, {num}, None)|np.clip({a:x}, {~:x}, 3)|{a:r}.clip(0, 2)|{a:r}.round(1)
 np.nan_to_num({a})|np.reciprocal({a:f})|np.cbrt({a:f})|np.arctan({a:r})|np.expm1({a:f} / 10)|np.sinc({a:f})|np.interp({a:r}, [0, 1, 2], [5.0, 6.0, 8.0])|np.add({a}, {~})|np.subtract({a:n}, {~:n})
 np.multiply({a}, {~})|np.true_divide({a:n}, {num})|np.negative({a:n})|np.float_power(np.abs({a:n}), 2)|np.nextafter({a:f}, {~:f})|np.ldexp({a:f}, 2)|np.modf({a:f})[0]|np.frexp({a:f})[1]
@@ -66,7 +66,7 @@ np.convolve({V:x}, [1, 0.5])|np.correlate({V:x}, {V:x}, 'full')|np.triu_indices(
 PRODUCTS = """
 np.dot({V:n}, {=:n})|{V:n} @ {=:n}|{M:n} @ {M:n}.T|np.dot({M:n}, {M:n})|{M:n} @ {V:n}|np.matmul({N:n}, {N:n}.swapaxes(-1, -2))|np.einsum('ij,ij->i', {M:n}, {=:n})|np.einsum('ij,kj->ik', {M:n}, {M:n})
 np.einsum('i,j->ij', {V:n}, {V:n})|np.einsum('ij->ji', {M})|np.einsum('ij->j', {M:n})|np.tensordot({A:n}, {=:n}, axes=1)|np.outer({V:n}, {V:n})|np.inner({V:n}, {=:n})|np.kron({V:n}, {V:n})
-np.cross({V:n}, {=:n})|np.vdot({V:n}, {=:n})|np.linalg.det({M:f} @ {M:f}.T + 9 * np.eye(len({M:f})))|np.linalg.inv({M:f} @ {M:f}.T + 9 * np.eye(len({M:f})))|np.linalg.solve(9 * np.eye({n}) + 1, {V:f})|np.multiply.outer({V}, {V})
+np.cross({V:n}, {=:n})|np.vdot({V:n}, {=:n})|np.round(np.linalg.det({M:f} @ {M:f}.T + 9 * np.eye(len({M:f}))), 2)|np.linalg.inv({M:f} @ {M:f}.T + 9 * np.eye(len({M:f})))|np.linalg.solve(9 * np.eye({n}) + 1, {V:f})|np.multiply.outer({V}, {V})
 np.add.outer({V:n}, {V:n})|np.subtract.outer({V:x}, {V:x})|{V:n}.dot({=:n})|np.trace({M:n} @ {M:n}.T)|np.einsum('...i,...i->...', {A:n}, {=:n})|{M:b} @ {M:b}.T|np.linalg.matrix_power(np.eye(2) * 2, 3) @ np.ones(2)
 np.maximum.outer({V:x}, {V:x})|np.vecdot({A:n}, {=:n})|np.tensordot({M:n}, {M:n}.T, axes=([1], [0]))|np.linalg.norm({V:n}, ord=1)|np.einsum('ii', {M:n})|np.diag({M} @ {M}.T)
 """

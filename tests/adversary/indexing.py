@@ -66,7 +66,7 @@ def advanced(writer: Writer, a: Array) -> str:
         return f"np.array({index_list(rng, n)}){shape}"
     if way == "computed":
         return writer.fill(rng.choice(("np.argsort({=:r}, axis=0, kind='stable')" if a.ndim == 1 else "np.argmax({=:r}) % " + str(n),
-                                       "np.argmin({a:r}) % " + str(n), "np.arange(" + str(n) + ")[::-1]", "np.abs({a:i}) % " + str(n))))  # fmt: skip
+                                       "np.argmin({a:r}) % " + str(n), "np.arange(" + str(n) + ")[::-1]", "np.ravel(np.abs({a:i})) % " + str(n))))  # fmt: skip
     if way == "where":
         return f"np.arange({n}) % 2 == 0" if rng.random() < 0.5 else str([rng.random() < 0.5 for _ in range(n)])
     if way == "mixed":

@@ -34,6 +34,11 @@ NARROW = {"int8": "float16", "uint8": "float16", "bool": "float16", "int16": "fl
 """The floats in which NumPy computes the functions of small integers."""
 FUNCTIONS = re.compile(r"\bnp\.(\w*(sin|cos|tan|exp|log|sqrt)\w*|hypot|cbrt|deg2rad|rad2deg|degrees|radians|float16|true_divide|divide|reciprocal|spacing)\b")
 
+ROUNDED = re.compile(r"\b(mean|average|std|var|median|trapezoid|det|norm)\b")
+"""What may give 23.999999 where another order of adding gives 24: one apart, when it is put into integers."""
+UNSTABLE = re.compile(r"argsort\((?!.*stable)")
+"""A sort that leaves the order of equal elements open, which verify's own inputs have."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -148,9 +153,29 @@ def _compare(program: Program, module: Any, form: Any, args: list[Any], want: Ou
         return None
     if want.error is None and found.want is not None and _fragile(fresh, named, want, allowed):
         return None
+    if ROUNDED.search(program.source) and outcomes_differ(want, _one_off(want, got), allowed) is None:
+        return None
     if want.error is None and excuse(fresh, named, want, got, allowed) is not None:
         return None
     return Verdict("wrong", str(found))
+
+
+def _one_off(want: Outcome, got: Outcome) -> Outcome:
+    """`got` with the integers that are one away from NumPy's made NumPy's."""
+    return Outcome(_nearest(want.result, got.result), got.error, _nearest(dict(want.arguments), dict(got.arguments)))
+
+
+def _nearest(want: Any, got: Any) -> Any:
+    if isinstance(want, dict) and isinstance(got, dict) and want.keys() == got.keys():
+        return {k: _nearest(want[k], got[k]) for k in want}
+    if isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and len(want) == len(got):
+        return type(want)(map(_nearest, want, got))
+    if not isinstance(want, (np.ndarray, np.generic)) or not isinstance(got, (np.ndarray, np.generic, torch.Tensor)):
+        return got
+    a, b = np.asarray(want), np.asarray(as_array(got))
+    if a.dtype != b.dtype or a.dtype.kind not in "iu" or a.shape != b.shape:
+        return got
+    return np.where(np.abs(a.astype(float) - b.astype(float)) <= 1, a, b)
 
 
 def _same_but_zeros(want: Outcome, got: Outcome, allowed: Tolerance) -> bool:
@@ -195,6 +220,8 @@ def verify(program: Program) -> Verdict:
         linecache.cache.pop(module.path, None)
     errors = [f for f in report.findings if f.severity == "error"]
     wrong = [f for f in errors if f.name in ("mismatch", "leaked-constant")]
+    if wrong and UNSTABLE.search(program.source):
+        return Verdict("discarded", "the order of equals")
     if wrong:
         example = report.counterexample
         more = f" on {dict(example.arguments)}" if example is not None else ""

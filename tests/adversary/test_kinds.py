@@ -229,3 +229,41 @@ def test_arguments_that_share_memory(second):
             continue
         for w, g in zip((*want, *want_args), (*got, *args), strict=True):
             np.testing.assert_array_equal(np.asarray(g), w)
+
+
+@pytest.mark.parametrize("body", ["v = x[::-1].reshape(4)\nw = np.ravel(v[::-1])\nv[0] = 9\nreturn w", "w = x[::-1][1:][::-1].ravel()\nw[0] = 9\nreturn x",
+                                  "w = np.rot90(x[None])[::-1].ravel()\nw[...] = 9\nreturn x", "w = np.flip(np.flip(x)[::2])[::-1]\nw[0] = 9\nreturn x"])  # fmt: skip
+def test_what_is_reversed_twice_is_a_view_of_the_memory(body):
+    right(body, np.arange(4.0))
+
+
+@pytest.mark.parametrize("made", ["np.broadcast_arrays(x, x[0])[1]", "np.broadcast_to(x[0], x.shape)"])
+def test_flat_parts_of_a_reversed_broadcast_array_are_copies(made):
+    right(f"v = np.flip({made}, 0)\nw = v.ravel()\nw[0] = 9\nreturn v, w, x", np.arange(6.0).reshape(2, 3))
+
+
+def test_what_is_broadcast_with_a_read_only_array_stays_writable():
+    right("v = np.broadcast_arrays(x.diagonal(), x)\nx += np.stack(v).mean()\nreturn x", np.zeros((3, 3)))
+
+
+def test_a_python_bool_of_constants():
+    right("x[:] = np.hanning(4)\ny = np.allclose(x.flatten(), x)\nreturn np.arange(3) + y", np.array([True, False, False, False]))
+
+
+@pytest.mark.parametrize("target", ["int8", "int16", "uint8", "int64"])
+@pytest.mark.parametrize("value", [np.uint8(7), np.uint8(200), np.int64(-1), np.float32(2.5), np.uint16(40000), np.float64("nan")])
+@pytest.mark.parametrize("key", ["0", "0:1, None", "..."])
+def test_scalars_put_into_integers(target, value, key):
+    body = f"v = np.zeros(2, np.{target})\ntry:\n    v[{key}] = x[0]\nexcept (OverflowError, ValueError):\n    v += 5\nreturn v"
+    not_wrong(body, np.array([value]))
+
+
+@pytest.mark.parametrize("call", ["np.tensordot(x, x, 1)", "np.i0(x[0])", "np.roll(x[0], 1)", "np.expand_dims(x[0], ())", "np.block(x[0])"])
+def test_zero_d_arrays_that_are_no_scalars(call):
+    right(f"v = {call}\nw = v\nw += 1\nreturn v, isinstance(v, np.ndarray)", np.array([1.0, 2.0]))
+
+
+def test_complex_extrema_with_nan_in_one_part():
+    parts = (0.0, -1.0, 4.0, np.inf, -np.inf, np.nan)
+    values = np.array([complex(a, b) for a in parts for b in parts])
+    right("return [f(x[:, None], x) for f in (np.maximum, np.minimum, np.fmax, np.fmin, np.greater_equal)]", values)

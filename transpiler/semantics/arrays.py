@@ -178,7 +178,7 @@ def demand_fit(value: Any, dtype: torch.dtype) -> None:
         whole = torch.trunc(held.to(torch.float64))
         fits = torch.logical_and(torch.ge(whole, float(info.min)), torch.lt(whole, float(info.max) + 1.0 if info.bits < 64 else 2.0**63))
     else:
-        wide = widen(held)
+        wide = widen(held).to(torch.int64)  # uint8 beside a negative number would wrap
         fits = torch.logical_and(torch.ge(wide, 0 if value.dtype in WIDER else info.min), torch.le(wide, info.max))
     demand(fits, OverflowError(f"Python integer out of bounds for {name}"))
 
@@ -262,6 +262,12 @@ def check_writable(target: Any) -> None:
         raise ValueError("assignment destination is read-only")
 
 
+def check_unshared(target: torch.Tensor) -> None:
+    """Refused for a broadcast array, which NumPy writes element after element."""
+    if target.numel() and any(stride == 0 and n > 1 for stride, n in zip(target.stride(), target.shape, strict=True)):
+        raise Refused("writing into a broadcast array, whose elements share their memory", "write into a copy", "aliasing")
+
+
 def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:
     """A rule that gives views: of what is read-only they are read-only too."""
 
@@ -269,8 +275,10 @@ def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:
     def view(*args: Any, **kwargs: Any) -> Any:
         found = call(*args, **kwargs)
         if args and getattr(args[0], "_np2fx_read_only", False):
+            others = {id(x) for x in args}  # broadcast_arrays gives an array of the right shape back itself
             for made in found if isinstance(found, (list, tuple)) else (found,):
-                if isinstance(made, torch.Tensor) and (_memory(made) == _memory(args[0]) or hasattr(made, "_np2fx_mirror")):
+                shared = isinstance(made, torch.Tensor) and (_memory(made) == _memory(args[0]) or hasattr(made, "_np2fx_mirror"))
+                if shared and id(made) not in others:
                     read_only(made)
         return found
 
@@ -292,8 +300,7 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
     check_writable(target)
     if getattr(target, "_np2fx_lone_copy", False):
         raise Refused("writing through a view that torch can only give as a copy", "write into the array itself", "aliasing")
-    if any(stride == 0 and n > 1 for stride, n in zip(target.stride(), target.shape, strict=True)):
-        raise Refused("writing into a broadcast array, whose elements share their memory", "write into a copy", "aliasing")
+    check_unshared(target)
     value = as_tensor(value)
     if not can_cast(value.dtype, target.dtype, casting):
         raise TypeError(f"Cannot cast output from {to_numpy(value.dtype)!r} to {to_numpy(target.dtype)!r} with casting rule {casting!r}")
@@ -339,13 +346,29 @@ def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
         return follow(base, _flip(base, dims), lambda base: _flip(base, dims), lambda base, copy: _flip(copy, dims))
     if all(base.shape[d] <= 1 for d in dims):
         return base[...]
-    twice = getattr(base, "_np2fx_mirror", None)
-    if twice is not None and twice[1] == dims:
-        return twice[0][...]
+    straight = _straight(base, dims)
+    if straight is not None:
+        return straight
     copy = torch.empty_strided(base.shape, _mirrored_strides(base, dims), dtype=base.dtype, device=base.device)
     copy.copy_(_flip(base, dims))
     copy._np2fx_mirror = (base, dims)  # type: ignore[attr-defined]
     return follow(base, copy, lambda base: _flip(base, dims), lambda base, copy: _flip(copy, dims))
+
+
+def _straight(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor | None:
+    """`base` flipped along `dims` as a view of the memory itself, where `base` is a view of a mirror and flipping undoes that."""
+    copy = base if base._base is None else base._base
+    if not hasattr(copy, "_np2fx_mirror") or base.dtype != copy.dtype or base.numel() == 0:
+        return None
+    root, flipped = copy._np2fx_mirror
+    steps = [torch.arange(n) * stride for n, stride in zip(root.shape, root.stride(), strict=True)]
+    places = torch.empty_strided(copy.shape, copy.stride(), dtype=torch.int64)  # where in the root's memory each element is
+    grid = torch.meshgrid(*steps, indexing="ij") if steps else ()
+    places.copy_(torch.flip(sum(grid, torch.tensor(root.storage_offset())), flipped))
+    seen = torch.flip(places.as_strided(base.shape, base.stride(), base.storage_offset() - copy.storage_offset()), dims)
+    first = seen[(0,) * seen.ndim]
+    strides = [int(seen[(0,) * d + (1,) + (0,) * (seen.ndim - d - 1)] - first) if n > 1 else 1 for d, n in enumerate(seen.shape)]
+    return root.as_strided(seen.shape, strides, int(first)) if min(strides, default=0) >= 0 else None
 
 
 def _flip(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
@@ -361,8 +384,10 @@ def _mirrored_strides(base: torch.Tensor, dims: tuple[int, ...]) -> list[int]:
     strides = list(base.stride())
     order = sorted((d for d in range(base.ndim) if base.shape[d] > 1), key=lambda d: strides[d])
     made = [1] * base.ndim
-    if any(strides[d] == 0 for d in order) or 0 in base.shape:
+    if 0 in base.shape:
         return list(torch.empty(base.shape, device="meta").stride())
+    if any(strides[d] == 0 for d in order):  # of a broadcast array, whose axes merge nowhere
+        return [2 * stride for stride in torch.empty([n + 1 for n in base.shape], device="meta").stride()]
     for before, d in zip([None, *order], order, strict=False):
         if before is None:
             made[d] = 2 if d in dims or strides[d] != 1 else 1
@@ -399,6 +424,7 @@ def written(target: torch.Tensor) -> None:
             copy.copy_(pull(base))
             changed.append(_memory(copy))
         else:
+            check_unshared(base)
             base.copy_(push(base, copy))
             changed.append(_memory(base))
 

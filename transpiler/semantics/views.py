@@ -61,6 +61,16 @@ def _plain(x: Any) -> Any:
     return x
 
 
+def giving_arrays(body: Callable[..., Any]) -> Callable[..., Any]:
+    """For a body whose 0-d results are 0-d arrays in NumPy, not scalars."""
+
+    @functools.wraps(body)
+    def given(*args: Any, **kwargs: Any) -> Any:
+        return zero_d_array(body(*args, **kwargs))
+
+    return given
+
+
 def viewing(body: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """For a body that is a plain torch view of its first parameter: what NumPy's differs in.
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from ..semantics import arrays as tensor_arrays
+from ..semantics.arrays import is_scalar
 
 RTOL = {"float16": 4e-3, "float32": 2e-5, "complex64": 5e-5, "float64": 1e-9, "complex128": 1e-9}
 
@@ -28,6 +29,8 @@ def different(want: Any, got: Any, exact_scale: bool = True, path: str = "result
     if isinstance(want, (np.ndarray, np.generic)):
         if not isinstance(got, (torch.Tensor, np.ndarray, np.generic)):
             return f"{path} is {_short(got)} for {want.dtype}{list(want.shape)}"
+        if isinstance(got, torch.Tensor) and want.ndim == got.ndim == 0 and is_scalar(got) == isinstance(want, np.ndarray):
+            return f"{path} is a scalar for a 0-d array" if is_scalar(got) else f"{path} is a 0-d array for a scalar"
         return _different_arrays(np.asarray(want), to_numpy(got), exact_scale, path)
     if isinstance(want, (bool, int, float, complex)) and isinstance(got, torch.Tensor):
         got = got.item() if got.ndim == 0 else got

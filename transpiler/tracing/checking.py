@@ -9,7 +9,7 @@ import numpy
 import torch
 
 from ..semantics.arrays import as_tensor
-from .compare import difference
+from .compare import difference, repeated_tolerance
 from .errors import error
 from .module import Face, TracedModule, copied
 from .structure import Fixed, Node, children, flatten, is_leaf, leaf_names, match, rebuild
@@ -27,7 +27,8 @@ def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[
     `result` and `mutated` are what the plain run returned and left in its arguments. The traced run is NumPy's as well: a difference
     there is a call that got poison, or that has a state. `diagnose` looks for the rule that is wrong, where only the graph differs."""
     face: Face = made.module.face  # type: ignore[assignment]
-    why = _difference(face, result, made.result, mutated, made.given, repeated=True)
+    coarsest = repeated_tolerance(*(numpy.asarray(x).dtype for x in mutated if not isinstance(x, torch.Tensor)))
+    why = _difference(face, result, made.result, mutated, made.given, coarsest)
     if why is not None:
         raise error("leaked-constant", f"the traced run gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
     got, tensors = _graph_run(made.module, face, leaves)
@@ -49,7 +50,7 @@ def _graph_run(module: TracedModule, face: Face, leaves: list[Any]) -> tuple[Any
     return got if face.outputs is None else rebuild(face.outputs, got.__getitem__), tensors
 
 
-def _difference(face: Face, want: Any, got: Any, mutated: list[Any], left: list[Any], repeated: bool = False) -> str | None:
+def _difference(face: Face, want: Any, got: Any, mutated: list[Any], left: list[Any], repeated: float | None = None) -> str | None:
     why = compare_results(want, got, repeated=repeated)
     if why is not None:
         return why
@@ -57,7 +58,7 @@ def _difference(face: Face, want: Any, got: Any, mutated: list[Any], left: list[
     return next((f"{name}: {d}" for name, a, b in pairs if (d := difference(a, b, repeated))), None)
 
 
-def compare_results(want: Any, got: Any, path: str = "result", repeated: bool = False) -> str | None:
+def compare_results(want: Any, got: Any, path: str = "result", repeated: float | None = None) -> str | None:
     """How a graph's result differs from the function's own; None where it does not."""
     wanted: list[Any] = []
     gotten: list[Any] = []

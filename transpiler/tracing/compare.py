@@ -91,8 +91,10 @@ def values_of(x: torch.Tensor) -> numpy.ndarray[Any, Any]:
         return x.detach().resolve_conj().resolve_neg().cpu().numpy()
 
 
-def difference(want: Any, got: Any, repeated: bool = False) -> str | None:
-    """How a result differs from NumPy's (an array or a number), beyond rounding; None where it does not. `repeated`: both are NumPy's."""
+def difference(want: Any, got: Any, repeated: float | None = None) -> str | None:
+    """How a result differs from NumPy's (an array or a number), beyond rounding; None where it does not.
+
+    `repeated`: both are NumPy's, computed from inputs of this tolerance (see `repeated_tolerance`)."""
     if isinstance(got, torch.Tensor):
         got = values_of(got)
     a, b = numpy.asarray(want), numpy.asarray(got)
@@ -102,7 +104,7 @@ def difference(want: Any, got: Any, repeated: bool = False) -> str | None:
         return f"dtype {b.dtype}, NumPy has {a.dtype}"
     if a.dtype.kind not in "fc":
         return None if numpy.array_equal(a, b) else f"{_short(b)}, NumPy has {_short(a)}"
-    tolerance = REPEATED.get(a.dtype.name, 1e-13) if repeated else TOLERANCE.get(a.dtype.name, 1e-6)
+    tolerance = max(repeated, repeated_tolerance(a.dtype)) if repeated is not None else TOLERANCE.get(a.dtype.name, 1e-6)
     wide = numpy.complex128 if a.dtype.kind == "c" else numpy.float64
     a, b = a.astype(wide), b.astype(wide)
     finite = numpy.abs(a[numpy.isfinite(a)])
@@ -110,6 +112,11 @@ def difference(want: Any, got: Any, repeated: bool = False) -> str | None:
     with numpy.errstate(all="ignore"):
         close = numpy.isclose(b, a, rtol=tolerance, atol=tolerance * min(scale, 1e300), equal_nan=True)
     return None if close.all() else f"{_short(b)}, NumPy has {_short(a)}"
+
+
+def repeated_tolerance(*dtypes: numpy.dtype[Any]) -> float:
+    """How far apart two runs of the same NumPy code may be that meets these dtypes."""
+    return max((REPEATED.get(dtype.name, 1e-13) for dtype in dtypes), default=1e-13)
 
 
 def _short(x: numpy.ndarray[Any, Any]) -> str:

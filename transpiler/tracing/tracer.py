@@ -353,6 +353,8 @@ class Tracer(Arguments):
             self._check_same(real, tensor, known)
             return real if self.recorder.node(tensor) is None else self.note(TracedScalar(real, tensor))
         if not isinstance(real, numpy.ndarray):
+            if type(real) in DTYPES and isinstance(made, torch.Tensor) and made.ndim == 0:
+                made = made.item()  # nothing that the graph computes: a Python number like NumPy's
             if type(real) is not type(made) or real != made:
                 self.fail("mismatch", f"the rule of {known.name} gives {made!r}, NumPy {real!r}")
             return real
