@@ -12,7 +12,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, cast, demand, holds_tensor, known, mirror, read_only, result_type, zero_d_array
+from ..semantics.arrays import as_tensor, cast, demand, holds_tensor, known, read_only, result_type, zero_d_array
 from ..semantics.dtypes import WIDER, inexact, promote, to_numpy, to_torch
 from ..semantics.table import refuse, rule
 from ..semantics.views import bits, numpys_errors, sizes
@@ -284,7 +284,7 @@ def vander(x, N=None, increasing=False):
     x = cast(x, promote(x.dtype, torch.int64))
     ones_first = torch.ones((x.shape[0], min(n, 1)), dtype=x.dtype, device=x.device)
     powers = torch.cumprod(torch.cat([ones_first, torch.unsqueeze(x, 1).expand(-1, max(n - 1, 0))], 1), 1)
-    return powers if increasing else mirror(powers, (1,))
+    return powers if increasing else torch.flip(powers, (1,))
 
 @rule("numpy.meshgrid", kind="arrays", examples=("np.meshgrid(v, v)", "np.meshgrid(v, w, indexing='ij')", "np.meshgrid(v, w, sparse=True)"))
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):

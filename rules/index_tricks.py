@@ -14,8 +14,9 @@ import torch
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..semantics.arrays import as_tensor, cast, demand, dtype_of, holds_tensor, zero_d_array
-from ..semantics.dtypes import promote, to_torch
+from ..semantics.dtypes import promote
 from ..semantics.table import Refused, Rule, register, rule
+from ..semantics.vectorizing import vectorized
 from ..semantics.views import giving_arrays
 from .joining import concatenate
 from .shape import flatten
@@ -228,31 +229,10 @@ def apply_over_axes(func, a, axes):
 @rule("numpy.vectorize", kind="iteration",
       examples=("np.vectorize(lambda s, t: s * t + 1)(f, 2)", "np.vectorize(lambda s: s * 2, otypes=[complex])(z)"))  # fmt: skip
 def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
-    """A function that calls `pyfunc` for every element of its broadcast arguments.
+    """A function that calls `pyfunc` for every element of its broadcast arguments, handed over as Python numbers.
 
-    NumPy hands the elements over as Python numbers: here they are 0-d tensors of int64, float64 or complex128."""
+    What it makes of the first elements, as NumPy scalars, gives the dtype. In a graph, and where there is a gradient, they are
+    0-d tensors of int64, float64 or complex128."""
     if excluded or signature:
         raise Refused("numpy.vectorize with excluded= or signature=", "write a loop, or use whole arrays")
-
-    def call(*args):
-        tensors = torch.broadcast_tensors(*(_python_like(as_tensor(arg)) for arg in args))
-        shape = tuple(tensors[0].shape)
-        if 0 in shape and otypes is None:
-            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
-        results = [pyfunc(*row) for row in zip(*(torch.unbind(t.reshape(-1)) for t in tensors), strict=True)]
-        if results and isinstance(results[0], tuple):
-            return tuple(_collected(column, shape, otypes, n) for n, column in enumerate(zip(*results, strict=True)))
-        return _collected(results, shape, otypes, 0)
-
-    return call
-
-def _python_like(x):
-    """The dtype that Python would compute an element in."""
-    if x.dtype == torch.bool:
-        raise Refused("numpy.vectorize over bools", "cast to int first, or use whole arrays", "unsupported-dtype")
-    return cast(x, torch.complex128 if x.is_complex() else torch.float64 if x.is_floating_point() else torch.int64)
-
-def _collected(results, shape, otypes, n):
-    dtype = as_tensor(results[0]).dtype if otypes is None else to_torch(otypes[n])
-    made = torch.stack([as_tensor(r, dtype) for r in results]) if results else torch.zeros(0, dtype=dtype)
-    return zero_d_array(made.reshape(shape))
+    return vectorized(pyfunc, otypes, cache)

@@ -41,6 +41,8 @@ def _translated(error: Exception) -> Exception | None:
         return numpy.linalg.LinAlgError(text)
     if type(error) is IndexError and text.startswith("Dimension out of range"):
         return numpy.exceptions.AxisError(text)
+    if text.startswith("Inplace update to inference tensor"):
+        return ValueError("assignment destination is read-only")
     if type(error) in (RuntimeError, IndexError) and _VALUE.search(text):
         return ValueError(text)
     return None

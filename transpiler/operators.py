@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import collections.abc
 import copy as _copy
 import functools
 import importlib
@@ -25,6 +26,7 @@ import torch
 
 from . import rules
 from .callables import check_refusal, holds_array, is_users, numpy_rule, scalar, understands_tensors
+from .passage import keeping
 from .semantics.arrays import as_tensor, is_scalar, on_memory, read_only, store, zero_d_array
 from .semantics.dtypes import to_numpy
 from .semantics.table import REFUSALS, Refused
@@ -41,15 +43,16 @@ def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any
     def operate(a: Any, b: Any) -> Any:
         if not _arrays(a, b):
             return python(a, b)
-        if isinstance(a, str) or isinstance(b, str):
+        array = next((v for v in (a, b) if isinstance(v, torch.Tensor) and not is_scalar(v)), None)
+        if (isinstance(a, str) or isinstance(b, str)) and (array is None or ufunc not in ("equal", "not_equal")):
             return python(_plain_index(a), _plain_index(b))
         if ufunc == "multiply" and _repeats(a, b):  # TypeError for a number that is no integer
             items, times = (a, b) if isinstance(a, (list, tuple)) else (b, a)
             if not isinstance(kind := _stand_in(times), (int, numpy.integer)):
                 raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{type(kind).__name__}'")
             return items * operator.index(times)
-        if (a is None or b is None) and ufunc in ("equal", "not_equal"):
-            other = as_tensor(a if b is None else b)
+        if (a is None or b is None or isinstance(a, str) or isinstance(b, str)) and ufunc in ("equal", "not_equal"):
+            other = as_tensor(a if b is None or isinstance(b, str) else b)
             return torch.full_like(other, ufunc == "not_equal", dtype=torch.bool)
         if ufunc == "power" and not (_is_array(a) or _is_array(b)):
             return _scalar_power(a, b)
@@ -225,9 +228,16 @@ def contains(a: Any, value: Any) -> bool:
         raise TypeError(f"argument of type 'numpy.{to_numpy(a.dtype)}' is not iterable")
     if isinstance(a, (torch.Tensor, numpy.ndarray)):
         return bool(torch.any(rules.lookup("numpy.equal").call(as_tensor(a), value)))
-    if isinstance(value, torch.Tensor) and isinstance(a, (list, tuple, collections.deque)):
-        return any(bool(__getattr__("equal")(value, item)) for item in a)
-    return python(value) in a if isinstance(a, (dict, set, frozenset)) else value in a
+    if isinstance(a, (dict, set, frozenset, collections.abc.KeysView)):
+        return python(value) in a
+    if isinstance(a, (list, tuple, collections.deque, collections.abc.ValuesView)) or not hasattr(type(a), "__contains__"):
+        return any(item is value or _is_true(__getattr__("equal")(item, value)) for item in iter(a))
+    return value in a
+
+
+def _is_true(a: Any) -> bool:
+    """The truth of a value; of an array that has none, NumPy's own error."""
+    return bool(python(a) if isinstance(a, torch.Tensor) and a.numel() != 1 else a)
 
 
 def where(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -255,9 +265,10 @@ def attribute(a: Any, name: str) -> Any:
 def set_attribute(a: Any, name: str, value: Any) -> None:
     """`a.name = value`: an array's shape, real or imaginary part, or all of its elements in order."""
     if not isinstance(a, (torch.Tensor, numpy.ndarray)):
-        setattr(a, name, value)
+        setattr(keeping(a, name), name, value)
     elif name == "shape" and isinstance(a, torch.Tensor) and a.is_contiguous() and not a.requires_grad:
-        a.resize_(rules.lookup("numpy.reshape").call(a, value).shape)
+        with torch.inference_mode(a.is_inference()):  # what is read-only has a shape that can be set
+            zero_d_array(a.resize_(rules.lookup("numpy.reshape").call(a, value).shape))
     elif name in ("real", "imag", "flat") and isinstance(a, torch.Tensor):
         setitem(attribute(a, name) if name != "flat" else a.reshape(-1) if a.is_contiguous() else _unwritable(name), ..., value)
     else:
@@ -317,7 +328,7 @@ def python(a: Any) -> Any:
     """A value as NumPy would hold it, for text: formatting, printing, messages."""
     if isinstance(a, torch.Tensor):
         held = a.detach().resolve_conj().resolve_neg().cpu().numpy()
-        return held[()] if is_scalar(a) else held
+        return _same_nan(a, held[()]) if is_scalar(a) else held
     if isinstance(a, torch.Size):
         return tuple(a)
     if isinstance(a, torch.dtype):
@@ -329,6 +340,13 @@ def python(a: Any) -> Any:
     if type(a) is dict:
         return {k: python(v) for k, v in a.items()}
     return a
+
+
+def _same_nan(a: torch.Tensor, held: Any) -> Any:
+    """NaN equals nothing: dicts, sets and lists know it by its identity, so a scalar that holds it is one object every time."""
+    if held == held:
+        return held
+    return a.__dict__.setdefault("_np2fx_nan", held)
 
 
 def is_instance(value: Any, classes: Any) -> bool:
@@ -350,7 +368,9 @@ def deepcopy(value: Any) -> Any:
 
 
 def from_numpy(value: Any) -> Any:
-    """`torch.from_numpy` and `torch.as_tensor` of what is a tensor already: itself."""
+    """`torch.from_numpy` and `torch.as_tensor` of what is a tensor already: itself. torch does not know what is read-only."""
+    if isinstance(value, torch.Tensor) and value.is_inference() and not torch.is_inference_mode_enabled():
+        return value.clone()
     return value if isinstance(value, torch.Tensor) else as_tensor(value)
 
 
@@ -447,15 +467,6 @@ def _hash(a: Any) -> int:
     return hash(python(a))
 
 
-def _hashing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A builtin that hashes what it is given: scalars by their value."""
-    return lambda *args, **kwargs: function(*(a if isinstance(a, dict) else [python(v) for v in iterate(a)] for a in args), **kwargs)
-
-
-def _from_keys(keys: Any, value: Any = None) -> Any:
-    return dict.fromkeys([python(k) for k in iterate(keys)], value)
-
-
 def _over(function: Callable[..., Any]) -> Callable[..., Any]:
     """A builtin that iterates over what it is given."""
     return lambda *args, **kwargs: function(*(iterate(a) if _arrays(a) and a.ndim else _plain_index(a) for a in args), **kwargs)
@@ -465,10 +476,21 @@ def _accumulate(values: Any, function: Any = None, **kwargs: Any) -> Any:
     return itertools.accumulate(iterate(values), __getattr__("add") if function is None else callable_for(function), **kwargs)
 
 
+def _number(kind: type, *args: Any, **kwargs: Any) -> Any:
+    """`float(a)` and its like: of an array what NumPy says of it."""
+    if len(args) == 1 and isinstance(args[0], torch.Tensor) and args[0].ndim:
+        return kind(python(args[0]))
+    return kind(*args, **kwargs)
+
+
+from .hashing import hashing, method_of, pairing  # noqa: E402  (it needs what stands above)
+
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
-    builtins.set: _hashing(builtins.set), dict.fromkeys: _from_keys, builtins.frozenset: _hashing(builtins.frozenset),
-    collections.Counter: _hashing(collections.Counter),
+    builtins.setattr: set_attribute,
+    builtins.set: hashing(builtins.set), builtins.dict: pairing(builtins.dict), builtins.frozenset: hashing(builtins.frozenset),
+    collections.Counter: hashing(collections.Counter), collections.OrderedDict: pairing(collections.OrderedDict),
+    collections.defaultdict: pairing(collections.defaultdict),
     itertools.chain: _over(itertools.chain), itertools.islice: _over(itertools.islice), itertools.product: _over(itertools.product),
     itertools.zip_longest: _over(itertools.zip_longest), itertools.accumulate: _accumulate,
     builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of,
@@ -481,6 +503,8 @@ for _f in (builtins.str, builtins.repr, builtins.format, builtins.print):
     BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), _f)
 for _g in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.iter, builtins.map):
     BUILTINS[_g] = functools.partial(lambda f, *args, **kwargs: f(*map(iterate, args), **kwargs), _g)
+for _kind in (builtins.bool, builtins.int, builtins.float, builtins.complex):
+    BUILTINS[_kind] = functools.partial(_number, _kind)
 for _node, _name in _BY_NODE.items():
     if _name in _PYTHON:
         BUILTINS.setdefault(_PYTHON[_name], functools.partial(lambda n, a, b: getattr(sys.modules[__name__], n)(a, b), _name))
@@ -518,8 +542,8 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         return functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), function)
     if isinstance(function, operator.methodcaller):
         return functools.partial(_call_method, function)
-    if isinstance(owner := getattr(function, "__self__", None), (dict, set)) and function.__name__ in _KEYED:
-        return lambda first, *rest, **named: getattr(owner, function.__name__)(python(first), *rest, **named)
+    if (hashed := method_of(function)) is not None:
+        return hashed
     if isinstance(function, functools.partial):
         return functools.partial(callable_for(function.func, args), *function.args, **function.keywords)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType) and is_users(function.__func__):
@@ -544,10 +568,6 @@ def _call_method(caller: operator.methodcaller, a: Any) -> Any:
     return call(method(a, given[0]), *given[1:])
 
 
-_KEYED = ("get", "pop", "setdefault", "add", "discard", "remove", "__contains__", "__getitem__")
-"""Methods of dicts and sets whose first argument is hashed."""
-
-
 def _writes_text(function: Any) -> bool:
     """A method of a logger: what it is given is shown as NumPy shows it."""
     return (
@@ -568,4 +588,4 @@ def _lifted(function: types.FunctionType) -> Callable[..., Any]:
 
 from .boundary import boundary, twin  # noqa: E402  (rewritten files spell it ops.boundary)
 
-__all__ = ["boundary", "call", "getitem", "key", "method", "python", "scalar", "setitem", "twin", "update", "update_item"]
+__all__ = ["boundary", "call", "getitem", "keeping", "key", "method", "python", "scalar", "setitem", "twin", "update", "update_item"]

@@ -18,12 +18,13 @@ from typing import Any
 import numpy
 import torch
 
-from .semantics.arrays import as_tensor, can_share, given, is_scalar, zero_d_array
+from .semantics.arrays import as_tensor, can_share, given, is_scalar, read_only, zero_d_array
 from .semantics.table import Refused
 
-_Kept = dict[tuple[int, str], tuple[Any, Any]]
+_Kept = dict[tuple[int, str], tuple[Any, Any, bool]]
 _keeping: contextvars.ContextVar[_Kept | None] = contextvars.ContextVar("np2fx_keeping", default=None)
-"""The attributes that rewritten functions may have set during the outermost call: (id, attribute) -> object, value before."""
+"""The attributes that rewritten functions may have set during the outermost call: (id, attribute) -> object, value before,
+whether it is known to be an argument's."""
 
 
 class Passage:
@@ -99,10 +100,14 @@ class Passage:
         return as_tensor(value) if isinstance(value, numpy.generic) and value.dtype.kind in "biufc" else value
 
     def _array(self, value: numpy.ndarray[Any, Any]) -> torch.Tensor:
-        """An array as a tensor on its memory; a copy where torch cannot share (negative strides, read-only, another device)."""
+        """An array as a tensor on its memory; a copy where torch cannot share (negative strides, read-only, another device).
+
+        torch itself raises where an inference tensor is written to, through whatever view: so it does for a read-only array."""
         if can_share(value):
             return given(zero_d_array(torch.from_numpy(value)))
-        made = zero_d_array(as_tensor(value))
+        with contextlib.nullcontext() if value.flags.writeable or not self.arrays else torch.inference_mode():
+            made = zero_d_array(as_tensor(value))
+        made = made if value.flags.writeable else read_only(made)
         self.unshared.append((value, made, _version(made)))
         return made
 
@@ -190,11 +195,29 @@ class Passage:
             return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
         return to_array(value)
 
+    def reaches(self, owner: Any) -> bool:
+        """Whether an object is an argument, or held by one."""
+        pending, known = [*self.seen.values(), *(original for original, _, _ in self.containers)], set[int]()
+        while pending:
+            value = pending.pop()
+            if value is owner:
+                return True
+            if id(value) not in known:
+                known.add(id(value))
+                held = getattr(value, "__dict__", None) if not isinstance(value, types.ModuleType) else None
+                pending += held.values() if isinstance(held, (dict, types.MappingProxyType)) else ()
+                items = value.values() if isinstance(value, dict) else value
+                pending += items if isinstance(value, (dict, list, tuple, collections.deque)) else ()
+        return False
+
     def settle(self) -> None:
         """Do to what the caller passed what the function did to what went in for it. Called however the function ends."""
-        for array, copy, version in self.unshared:
-            if _version(copy) != version:
-                array[...] = to_array(copy)  # ValueError where it is read-only, as NumPy says
+        for array, tensor in self.given.values():
+            if isinstance(array, numpy.ndarray) and isinstance(tensor, torch.Tensor) and array.shape != tuple(tensor.shape):
+                array.shape = tuple(tensor.shape)  # `x.shape = ...`; AttributeError where its layout does not allow it, as NumPy says
+        changed = [(array, copy) for array, copy, version in self.unshared if _version(copy) != version]
+        for array, copy in sorted(changed, key=lambda pair: pair[0].flags.writeable):  # the read-only ones first: nothing is half written
+            array[...] = to_array(copy)  # ValueError where it is read-only, as NumPy says
         for original, copy, before in self.containers:
             now = _elements(copy)
             if (copy is original and not self.arrays) or (
@@ -274,7 +297,15 @@ def keep(arguments: dict[str, Any], paths: tuple[str, ...]) -> None:
         for name in owners[1:]:
             owner = getattr(owner, name, None)
         if owner is not None and not isinstance(owner, torch.Tensor):
-            kept.setdefault((id(owner), attribute), (owner, getattr(owner, attribute, None)))  # type: ignore[union-attr]
+            kept.setdefault((id(owner), attribute), (owner, getattr(owner, attribute, None), True))  # type: ignore[union-attr]
+
+
+def keeping(owner: Any, attribute: str) -> Any:
+    """`owner`, of which the attribute is about to be set: by rewritten code that cannot tell whose object it is."""
+    kept = _keeping.get()
+    if kept is not None and not isinstance(owner, (torch.Tensor, numpy.ndarray)):
+        kept.setdefault((id(owner), attribute), (owner, getattr(owner, attribute, None), False))
+    return owner
 
 
 def collect() -> contextvars.Token[_Kept | None] | None:
@@ -290,7 +321,9 @@ def release(passage: Passage, token: contextvars.Token[_Kept | None] | None) -> 
         return
     kept = _keeping.get() or {}
     _keeping.reset(token)
-    for (_, attribute), (owner, before) in kept.items():
+    for (_, attribute), (owner, before, is_argument) in kept.items():
+        if not (is_argument or passage.arrays or passage.reaches(owner)):
+            continue  # made in a function on tensors, which gives it back with tensors
         value = getattr(owner, attribute, None)
         if isinstance(before, torch.Tensor) or (isinstance(value, torch.Tensor) and value.requires_grad):
             continue

@@ -66,7 +66,7 @@ np.convolve({V:x}, [1, 0.5])|np.correlate({V:x}, {V:x}, 'full')|np.triu_indices(
 PRODUCTS = """
 np.dot({V:n}, {=:n})|{V:n} @ {=:n}|{M:n} @ {M:n}.T|np.dot({M:n}, {M:n})|{M:n} @ {V:n}|np.matmul({N:n}, {N:n}.swapaxes(-1, -2))|np.einsum('ij,ij->i', {M:n}, {=:n})|np.einsum('ij,kj->ik', {M:n}, {M:n})
 np.einsum('i,j->ij', {V:n}, {V:n})|np.einsum('ij->ji', {M})|np.einsum('ij->j', {M:n})|np.tensordot({A:n}, {=:n}, axes=1)|np.outer({V:n}, {V:n})|np.inner({V:n}, {=:n})|np.kron({V:n}, {V:n})
-np.cross({V:n}, {=:n})|np.vdot({V:n}, {=:n})|np.round(np.linalg.det({M:f} @ {M:f}.T + 9 * np.eye(len({M:f}))), 2)|np.linalg.inv({M:f} @ {M:f}.T + 9 * np.eye(len({M:f})))|np.linalg.solve(9 * np.eye({n}) + 1, {V:f})|np.multiply.outer({V}, {V})
+np.cross({V:n}, {=:n})|np.vdot({V:n}, {=:n})|np.float32(np.linalg.det({M:f} @ {M:f}.T + 9 * np.eye(len({M:f}))))|np.linalg.inv({M:f} @ {M:f}.T + 9 * np.eye(len({M:f})))|np.linalg.solve(9 * np.eye({n}) + 1, {V:f})|np.multiply.outer({V}, {V})
 np.add.outer({V:n}, {V:n})|np.subtract.outer({V:x}, {V:x})|{V:n}.dot({=:n})|np.trace({M:n} @ {M:n}.T)|np.einsum('...i,...i->...', {A:n}, {=:n})|{M:b} @ {M:b}.T|np.linalg.matrix_power(np.eye(2) * 2, 3) @ np.ones(2)
 np.maximum.outer({V:x}, {V:x})|np.vecdot({A:n}, {=:n})|np.tensordot({M:n}, {M:n}.T, axes=([1], [0]))|np.linalg.norm({V:n}, ord=1)|np.einsum('ii', {M:n})|np.diag({M} @ {M}.T)
 """

@@ -267,3 +267,16 @@ def test_complex_extrema_with_nan_in_one_part():
     parts = (0.0, -1.0, 4.0, np.inf, -np.inf, np.nan)
     values = np.array([complex(a, b) for a in parts for b in parts])
     right("return [f(x[:, None], x) for f in (np.maximum, np.minimum, np.fmax, np.fmin, np.greater_equal)]", values)
+
+
+def test_a_mask_takes_values_of_another_dtype():
+    right("x[x > 0] = np.zeros(2)\nreturn x", np.array([1.0, -1.0, 2.0], np.float32))
+    right("x[np.arange(2)] = np.arange(2)\nreturn x", np.array([1.0, -1.0, 2.0], np.float32))
+
+
+def test_at_writes_into_what_is_read_only():
+    not_wrong("v = x.imag\nnp.subtract.at(v, 0, 1)\nreturn v", np.ones(3))
+
+
+def test_a_matrix_made_in_falling_order_is_no_reversed_view():
+    right("v = np.vander(x, 3)\nw = np.ravel(v[0][::-1])[::-1]\nw += 1\nu = np.moveaxis(v, 0, -2).ravel()\nv -= 1\nreturn v, w, u", np.array([2.0, 3.0]))

@@ -205,3 +205,34 @@ def test_line_ends_stay():
     new, _ = rewrite_source(text.replace("\n", "\r\n").encode(), "m.py")
     assert b"\n" not in new.replace(b"\r\n", b"")
     assert b"    condition = a > 0\r\n    a = torch.where(condition, -a, a)\r\n    b = torch.where(condition, a * 2, b)\r\n" in new
+
+
+WRITERS = [
+    "np.negative(z, z)", "np.add(z, 1, z)", "np.clip(z, 0, 1, z)", "np.cumsum(z, 0, None, z)", "np.round(z, 1, z)", "np.dot(x, x, z)",
+    "np.add.accumulate(z, 0, None, z)", "z.clip(0, 1, z)", "z.round(1, z)", "z.take([0], 0, z)", "np.nan_to_num(z, False)",
+    "np.sin(x, **{'out': z})", "np.negative(*[z, z])", "v = z[:]\nnp.sin(v, v)", "operator.iadd(z, 1)", "operator.setitem(z, 0, 1)",
+    "helper(**dict(v=z))", "helper(v=z)", "helper(*[z])", "list(map(helper, [z]))", "list(map(np.negative, [z], [z]))",
+]  # fmt: skip
+"""Writes through one of two names."""
+
+
+def after_a_choice(rest):
+    text = HEADER.replace("import np2fx", "import operator\n\nimport np2fx") + "def helper(v):\n    np.negative(v, v)\n\n\n"
+    body = textwrap.indent(f"z = -x if x.mean() > 0 else x\n{rest}\n", "    ")
+    return rewrite_source(f'{text}@np2fx.node(x="float32[n]")\ndef node(x):\n{body}', "m.py")[0]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_branch_stays_where_a_write_shows_the_memory(write):
+    assert "torch.where" not in after_a_choice(f"{write}\nreturn x")
+
+
+@pytest.mark.parametrize("read", ["np.clip(z, 0, 1)", "np.round(z, 1)", "z.clip(0, 1)", "np.nan_to_num(z, True)", "list(map(np.sin, [z]))"])
+def test_what_writes_nothing_leaves_the_choice(read):
+    assert "torch.where" in after_a_choice(f"{read}\nreturn x")
+
+
+@pytest.mark.parametrize("question", ["z is x", "z is not x", "x in [z]", "id(z)"])
+def test_a_branch_stays_where_identity_is_asked_for(question):
+    assert "torch.where" not in after_a_choice(f"return {question}")
+    assert "torch.where" in after_a_choice("return z is None")

@@ -332,7 +332,7 @@ def test_a_helper_that_is_replaced_is_left_to_run_time(project, other):
 def test_who_else_speaks_of_it(project, other):
     root = project(**{"helpers": NORM, "app": HEAD + "from helpers import norm\n" + NODE + "norm(x)\n", **other})
     rewrite("app.py")
-    assert "def norm(x, eps=1e-8):" in read(root / "helpers.py") and "return norm_torch(x)" in read(root / "app.py")
+    assert "def norm(x, eps=1e-8):" in read(root / "helpers.py") and "norm_torch(x)" in read(root / "app.py")
 
 
 def test_what_is_no_helper(project):
@@ -518,3 +518,82 @@ def test_a_folder_that_is_no_project(project, capsys):
     assert rewrite("app.py", "pkg/app.py") == 0
     assert "@ops.boundary" in read(root / "helpers.py") and "@ops.boundary" in read(root / "pkg/low.py")
     (root / "pyproject.toml").write_text("")
+
+
+REPLACED = [
+    'mock.patch.object(helpers, "norm", other)',
+    'monkeypatch.setattr(app, "unit", other)',
+    'monkeypatch.setattr("helpers.norm", other)',
+    'monkeypatch.setattr("app.unit", other)',
+    'monkeypatch.delattr(helpers, "norm")',
+    'setattr(helpers, "norm", other)',
+    'mock.patch.multiple("app", unit=other)',
+    "mock.patch.dict(vars(helpers), norm=other)",
+    "vars(helpers).update(norm=other)",
+    'vars(helpers)["norm"] = other',
+    "app.h.norm = other",
+    'monkeypatch.setattr(app, "h", other)',
+    "app.h = other",
+    'vars(app)["h"] = other',
+    'sys.modules["helpers"] = other',
+    'mock.patch.dict("sys.modules", {"helpers": other})',
+    'for name in ["norm", "first"]:\n    setattr(helpers, name, other)',
+]
+
+
+@pytest.mark.parametrize("how", REPLACED)
+def test_a_helper_that_may_be_replaced_is_called_by_its_name(project, how):
+    second = NODE.replace("node(x)", "second(x)")
+    app = HEAD + "import helpers as h\nfrom helpers import norm as unit\n" + NODE + "unit(x)\n" + second + "h.norm(x)\n"
+    root = project(helpers=NORM, app=app, lib=f"import app\nimport helpers\n\n{how}\n")
+    assert rewrite("app.py") == 0
+    assert "ops.call(unit, x)" in read(root / "app.py") and "ops.call(h.norm, x)" in read(root / "app.py")
+    assert read(root / "helpers.py") == NORM
+
+
+@pytest.mark.parametrize("how", ['__all__ = ["norm"]\n', 'getattr(helpers, "norm")\n', 'print(vars(helpers)["norm"])\n'])
+def test_a_helper_that_is_only_looked_up_gets_a_twin(project, how):
+    app = HEAD + "from helpers import norm\n" + NODE + "norm(x)\n"
+    root = project(helpers=NORM, lib=f"import helpers\nfrom helpers import norm\n{how}", app=app)
+    assert rewrite("app.py") == 0 and "return norm_torch(x)" in read(root / "app.py")
+
+
+def test_a_function_of_its_own_module_that_may_be_replaced(project):
+    outer = NODE.replace("node(x)", "outer(x)") + "node(x) + low(x)\n"
+    text = HEAD + "\n\ndef low(x):\n    return np.abs(x)\n" + NODE + "np.sin(x)\n" + outer
+    root = project(app=text, lib='import app\n\nsetattr(app, "node", print)\nsetattr(app, "low", print)\n')
+    check_unchanged(root, [("app", "outer", [rows()]), ("app", "low", [rows(int)])])
+    module = load(root, "app")
+    module.node = module.low = lambda x: x.astype(int)  # only arrays have it
+    same(module.outer(rows() * 9), (rows() * 9).astype(int) * 2)
+
+
+@pytest.mark.parametrize("spread", ["from pkg.helpers import *\nfrom pkg.app import *\n", "from .app import *\nfrom .helpers import *\n"])
+def test_what_is_imported_with_everything_gets_no_new_public_names(project, spread):
+    taken = "ops, npx, torch, norm_torch = 1, 2, 3, 4\n"
+    where = "pkg.lib" if spread.startswith("from .") else "lib"
+    app = HEAD + "from .helpers import norm\n" + NODE + "norm(x) * np.cumsum(x, 1)\n"
+    use = "\n\ndef use(x):\n    return norm(x) + np.float32(1)\n"
+    root = project(pkg__helpers=NORM, pkg__app=app, **{where.replace(".", "__"): taken + spread + use})
+    before = sorted(vars(load(root, where)))
+    check_unchanged(root, [("pkg.app", "node", [rows()]), (where, "use", [rows()]), (where, "use", [rows(int)])])
+    after = load(root, where)
+    assert sorted(vars(after)) == before and (after.ops, after.npx, after.torch, after.norm_torch) == (1, 2, 3, 4)
+    assert "from .helpers import norm, _norm_torch\n" in read(root / "pkg/app.py") and "ops.call" not in read(root / "pkg/app.py")
+
+
+def test_a_module_that_says_what_it_exports_gets_plain_names(project):
+    app = HEAD + "from helpers import norm\n" + NODE + "norm(x)\n"
+    root = project(helpers='__all__ = ["norm"]\n' + NORM, lib="from helpers import *\n", app=app)
+    assert rewrite(".") == 0 and "def norm_torch(" in read(root / "helpers.py") and "import torch\n" in read(root / "helpers.py")
+
+
+@pytest.mark.parametrize("use", ["from app import np", "from app import (\n    node,\n    np,\n)", "import app\n\nnp = app.np"])
+def test_an_import_that_others_look_for_stays(project, use):
+    text = HEAD + NODE + "np.sin(x)\n"
+    root = project(app=text, lib="import numpy as np\n")
+    rewrite(".")
+    assert "import numpy as np\n" not in read(root / "app.py")
+    project(app=text, lib=use + "\n\n\ndef use(x):\n    return np.cos(x)\n")
+    check_unchanged(root, [("lib", "use", [rows()])])
+    assert "import numpy as np\n" in read(root / "app.py")

@@ -208,7 +208,7 @@ def on_memory(a: Any) -> Any:
         return zero_d_array(torch.from_numpy(a))
     made = zero_d_array(as_tensor(a))
     made._np2fx_lone_copy = True  # type: ignore[attr-defined]
-    return made
+    return made if a.flags.writeable else read_only(made)
 
 
 def can_share(a: numpy.ndarray[Any, Any]) -> bool:
@@ -257,8 +257,9 @@ def read_only(x: torch.Tensor) -> torch.Tensor:
 
 
 def check_writable(target: Any) -> None:
-    """Raise NumPy's ValueError where `target` is read-only."""
-    if getattr(target, "_np2fx_read_only", False):
+    """Raise NumPy's ValueError where `target` is read-only: marked, or a view of a read-only argument (see `Passage`)."""
+    locked = isinstance(target, torch.Tensor) and target.is_inference() and not torch.is_inference_mode_enabled()
+    if locked or getattr(target, "_np2fx_read_only", False):
         raise ValueError("assignment destination is read-only")
 
 
@@ -304,13 +305,21 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
     value = as_tensor(value)
     if not can_cast(value.dtype, target.dtype, casting):
         raise TypeError(f"Cannot cast output from {to_numpy(value.dtype)!r} to {to_numpy(target.dtype)!r} with casting rule {casting!r}")
-    if tuple(torch.broadcast_shapes(target.shape, value.shape)) != tuple(target.shape):
+    if value.shape != target.shape and not _spreads(value.shape, target.shape):
         raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(target.shape)}")
     if target.untyped_storage().data_ptr() == value.untyped_storage().data_ptr() and target.device.type != "meta":
         value = value.clone()  # NumPy reads all before it writes any
     target.copy_(cast(value, target.dtype))
     written(target)
     return target
+
+
+def _spreads(shape: torch.Size, target: torch.Size) -> bool:
+    """Whether an array of `shape` broadcasts to `target`."""
+    try:
+        return tuple(torch.broadcast_shapes(target, shape)) == tuple(target)
+    except RuntimeError:
+        return False
 
 
 # Views that torch can only give as copies (negative steps, an index that is a tensor). Inside `mirrored_views`, each is

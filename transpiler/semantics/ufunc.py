@@ -58,21 +58,20 @@ class Ufunc:
             raise TypeError(
                 f"{self.__name__}() takes from {self.nin} to {self.nin + self.nout} positional arguments but {len(args)} were given"
             )
-        if len(args) > self.nin:
-            out = args[self.nin :]
+        out = outputs(self, args, out)
         if isinstance(out, tuple) and self.nout == 1:
             (out,) = out
         result = self.compute(*args[: self.nin], dtype=dtype, casting=casting)
         if where is not True:
             result = self.masked(result, out, where, casting)
-        if out is None or (isinstance(out, tuple) and all(o is None for o in out)):
+        if out is None:
             return result
         return store(out, result, casting)
 
     @staticmethod
     def masked(result: Any, out: Any, where: Any, casting: str = "same_kind") -> Any:
         """`result` where the mask is true, what `out` held elsewhere."""
-        if out is None:
+        if out is None or (isinstance(out, tuple) and any(o is None for o in out)):
             raise Refused("where= without out= leaves elements uninitialised", "give out=, or use numpy.where", "uninitialised-memory")
         mask = as_tensor(where, torch.bool)
         if isinstance(result, tuple):
@@ -203,6 +202,8 @@ class Ufunc:
     def at(self, a: torch.Tensor, indices: Any, b: Any = None) -> None:
         """`numpy.ufunc.at`: unbuffered, so that an index given twice counts twice. Writes into `a`."""
         a = on_memory(a)
+        if getattr(a, "_np2fx_read_only", False):
+            raise Refused("ufunc.at on a read-only array, into which NumPy writes all the same", "copy the array first", "mutation")
         store(a, self.at_value(a, indices, b), "unsafe")
 
     def at_value(self, a: torch.Tensor, indices: Any, b: Any = None) -> torch.Tensor:
@@ -228,6 +229,25 @@ class Ufunc:
             new = self.compute(old) if v is None else self.compute(old, v)
             flat = assigned(flat, i, cast(new, a.dtype))
         return flat.reshape(a.shape)
+
+
+def outputs(function: Any, args: tuple[Any, ...], out: Any) -> tuple[Any, ...] | None:
+    """What a call of a ufunc writes into, one entry per output (None: a new array); None where all outputs are new.
+
+    By position the later outputs may be left out. Raises NumPy's errors for what is no such `out`."""
+    if len(args) > function.nin:
+        if out is not None:
+            raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+        out = (*args[function.nin :], *(None,) * (function.nargs - len(args)))
+    if out is None:
+        return None
+    if not isinstance(out, tuple):
+        if function.nout > 1:
+            raise TypeError("'out' must be a tuple of arrays")
+        out = (out,)
+    if len(out) != function.nout:
+        raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+    return None if all(o is None for o in out) else out
 
 
 def _signature(body: Callable[..., Any]) -> inspect.Signature:

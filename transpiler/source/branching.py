@@ -201,6 +201,8 @@ class _Planner(Harmless):
     def mode(self, values: list[Value], owner: ast.AST, fits: Callable[[str], bool], target: str = "") -> str | None:
         """How to choose among values: "torch" where they are certain to be alike, "ops" where run time has to see whether they are, None
         where they differ. Numbers are like scalars where `fits` says that what is done with them makes them such."""
+        if self.identified(values, target, owner):
+            return None
         tensors = [v for v in values if v.fact.is_tensor]
         numbers = [v for v in values if not v.fact.is_tensor]
         dtypes = {v.fact.dtype for v in tensors}
@@ -222,6 +224,17 @@ class _Planner(Harmless):
             return None
         shapes = {v.shape for v in tensors}
         return "torch" if len(shapes) == 1 and all(s is not None and not s[1] for s in shapes) else "ops"
+
+    def identified(self, values: list[Value], target: str, owner: ast.AST) -> bool:
+        """Whether the function asks for the identity of one of the values, by `is`, `id` or `in` a list: a choice is another object."""
+        names = {v.name or (v.node.id if isinstance(v.node, ast.Name) else "") for v in values} | {target}
+        at: ast.AST | None = owner
+        while isinstance(at, ast.expr) and not isinstance(at := self.parent.get(at), ast.stmt):
+            if at in self.asked:
+                return True
+        targets = at.targets if isinstance(at, ast.Assign) else []
+        names |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+        return bool({self.alias(n) for n in names if n} & {self.alias(n) for e in self.asked for n in self.asked[e]})
 
     def shown(self, values: list[Value], target: str) -> bool:
         """Whether the function hands out two values that share their memory, and would not with this choice."""
@@ -246,10 +259,22 @@ class _Planner(Harmless):
             first, *others = [n.id for e in [*targets, value] for n in ast.walk(e) if isinstance(n, ast.Name)] or [""]
             for n in others:
                 self.aliases[self.alias(n)] = self.alias(first)
+        self.asked = {e: {n.id for n in ast.walk(e) if isinstance(n, ast.Name)} for e in self.every if self.asks_identity(e)}
         returned = [s.value for s in self.every if isinstance(s, ast.Return)]
         containers = [e for e in returned if isinstance(e, (ast.Tuple, ast.List, ast.Dict, ast.Call))]
         self.handed_out = [[{self.alias(n.id) for n in ast.walk(part) if isinstance(n, ast.Name)} for part in _parts(c)
                             if not self.own_memory(part)] for c in containers]  # fmt: skip
+
+    def asks_identity(self, e: ast.AST) -> bool:
+        """`y is x`, `y in [x, z]`, `id(y)`. What is compared with None, a number or a text is not an array's identity."""
+        if isinstance(e, ast.Compare):
+            operands = [e.left, *e.comparators]
+            if any(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
+                return not any(isinstance(o, ast.Constant) for o in operands)
+            within = isinstance(e.ops[0], (ast.In, ast.NotIn)) and self.fact(e.comparators[0]).kind != "array"
+            return within and any(isinstance(n, ast.Name) and self.fact(n).kind != "number" for n in ast.walk(e.comparators[0]))
+        named = isinstance(e, ast.Call) and self.fact(e.func).kind == "name" and str(self.fact(e.func).value)
+        return named in ("builtins.id", "operator.is_", "operator.is_not")
 
     def own_memory(self, e: ast.expr) -> bool:
         return self.fact(e).fresh or self.fact(e).kind in ("scalar", "number", "text", "none")

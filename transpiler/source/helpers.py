@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .mentions import Mentions
+from .mentions import REPLACED, Mentions, is_module_replaced
 from .names import FunctionNode
 from .project import Parsed, Project
 
@@ -66,6 +66,7 @@ class Helpers:
         self.known: dict[Function, Helper] = {}
         self._links: dict[Function, list[tuple[ast.Call, Link]]] = {}
         self._mentions: dict[Function, Mentions] = {}
+        self._replaced: dict[Parsed, bool] = {}
         self._named: dict[Function, list[ast.AST]] = {}
 
     def links(self, parsed: Parsed, function: Function) -> list[tuple[ast.Call, Link]]:
@@ -123,6 +124,11 @@ class Helpers:
         """Whether something that is not converted speaks of a helper (NO, YES, REPLACED)."""
         if helper.function not in self._mentions:
             self._mentions[helper.function] = Mentions(self.project, helper.parsed, helper.function, helper.method)
+        if any(link.helper is helper and link.how not in ("own", "method") for link in links.values()):
+            if helper.parsed not in self._replaced:
+                self._replaced[helper.parsed] = is_module_replaced(self.project, helper.parsed)
+            if self._replaced[helper.parsed]:
+                return REPLACED
         places = {f for f, link in links.items() if link.helper is helper}
         if not helper.method:
             places |= {n for f, p in converted.items() for n in self.values(p, f, helper)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .text import Source
@@ -49,8 +50,10 @@ class Imported:
         return end, end, f", {named}"
 
 
-def free_names(tree: ast.Module) -> dict[str, str]:
-    """Under which name each module that new text may use is imported, or can be: its own, or one that nothing in the file has."""
+def free_names(tree: ast.Module, private: bool = False) -> dict[str, str]:
+    """Under which name each module that new text may use is imported, or can be: its own, or one that nothing in the file has.
+
+    private  a new name is one that `from ... import *` leaves out"""
     found: dict[str, str] = {}
     used: set[str] = set()
     for n in ast.walk(tree):
@@ -65,9 +68,9 @@ def free_names(tree: ast.Module) -> dict[str, str]:
             if n in tree.body:
                 found |= {key: name for key, module in _MODULES.items() if (name := _imported_as(n, module))}
     for key in _MODULES:
-        name = key
+        name = f"_{key}" if private else key
         while key not in found and name in used:
-            name = f"np2fx_{name}" if not name.startswith("np2fx_") else name + "_"
+            name = f"{'_' * private}np2fx_{key}" if "np2fx_" not in name else name + "_"
         found.setdefault(key, name)
     return found
 
@@ -161,8 +164,10 @@ def _insertion_line(tree: ast.Module) -> int:
     return line
 
 
-def drop_unused(text: str, before: str) -> str:
-    """The text without an `import numpy as np` that had users in `before` and has none now. Nothing else is touched."""
+def drop_unused(text: str, before: str, wanted: Callable[[str], bool]) -> str:
+    """The text without an `import numpy as np` that had users in `before` and has none now. Nothing else is touched.
+
+    wanted  whether others may look for a name in this module"""
     tree = ast.parse(text)
     old_users = _users(ast.parse(before))
     users = _users(tree)
@@ -176,7 +181,7 @@ def drop_unused(text: str, before: str) -> str:
         if module.split(".")[0] != "numpy" or (isinstance(s, ast.ImportFrom) and s.level) or "*" in bound:
             continue
         alone = lines[s.lineno - 1].strip() == ast.get_source_segment(text, s) and all(o is s or o.lineno != s.lineno for o in tree.body)
-        if alone and not any(b in users for b in bound) and any(b in old_users for b in bound):
+        if alone and not any(b in users for b in bound) and any(b in old_users for b in bound) and not any(map(wanted, bound)):
             gone.append(s.lineno - 1)
     return "".join(line for n, line in enumerate(lines) if n not in gone)
 

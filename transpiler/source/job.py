@@ -15,7 +15,7 @@ from .facts import Fact
 from .findings import Finding, make_finding
 from .helpers import Function, Helper, Helpers, Link
 from .imports import Imported, add_imports, drop_unused
-from .mentions import REPLACED, YES
+from .mentions import REPLACED, YES, Mentions
 from .module import Module
 from .neighbours import is_neighbour
 from .nodes import Node, bad_specs
@@ -27,6 +27,7 @@ from .rewriting import Rewriter
 from .summaries import Called, Summaries
 from .text import splice
 from .twins import below, callee_text, imported, name_twin, newline_of, stands, twin_text
+from .writing import called_by, writes
 
 
 @dataclass(eq=False)
@@ -84,6 +85,7 @@ class Job:
         self.different: set[Function] = set()
         self.importing: dict[tuple[Module, Helper], Imported] = {}
         self.found: list[Helper] = []
+        self.replaced: dict[ast.AST, bool] = {}
 
     def _module(self, parsed: Parsed) -> Module:
         """The module of a helper."""
@@ -128,8 +130,9 @@ class Job:
         modules = list(dict.fromkeys(m for _, m, _ in every))
         for m in dict.fromkeys([*self.modules, *modules]):
             here = {n.function for n, module, h in every if module is m and n.function is not None and (h is None or self._in_place(h))}
-            m.converted = here | {f for f in m.done if isinstance(f, ast.FunctionDef)}
-        self.pure = pure_functions([m.tree for m in modules], self._callee, self._is_foreign)
+            known = here | {f for f in m.done if isinstance(f, ast.FunctionDef)}
+            m.converted = {f for f in known if not self._is_replaced(m, f)}
+        self.pure = pure_functions([m.tree for m in modules], self._callee, self._is_foreign, self._writes)
         converted = {f: m for m in modules for f in m.converted} | {n.function: m for n, m, _ in every if n.function is not None}
         self.called_by_writers = {d for f, m in converted.items() if f not in self.pure for d in self._called(m, f)}
         self._summarise(every)
@@ -151,14 +154,24 @@ class Job:
                 message = f"`{h.qualname}` calls itself: what it means for tensors is found out when it is called"
                 module = self._module(h.parsed)
                 self.said[h.function] = [self._finding(module, "not-rewritten", h.function, message, "write a loop", "warning")]
+            done = {link.helper: None for link in self.links.values() if link.helper.done}
+            out |= {h.function for h in done if self.helpers.elsewhere(h, converted, self.links) == REPLACED}
             for h in self.found:
                 how = self.helpers.elsewhere(h, converted, self.links) if h.function not in out else YES
                 if how == REPLACED:
                     out.add(h.function)
-                h.twin = name_twin(h) if how == YES else None
+                    self.replaced[h.function] = True
+                h.twin = name_twin(h, self._module(h.parsed).private) if how == YES else None
             if not out:
                 return
             self.left |= out
+
+    def _is_replaced(self, module: Module, function: Function) -> bool:
+        """Whether something in the project may put another in the place of a function that others of its module call."""
+        if function not in self.replaced:
+            mentions = Mentions(self.project, module.parsed, function, False) if function in module.named else None
+            self.replaced[function] = mentions is not None and mentions.beyond(set()) == REPLACED
+        return self.replaced[function]
 
     def _in_place(self, helper: Helper) -> bool:
         return helper.twin is None or helper.function in self.unchanged
@@ -175,7 +188,8 @@ class Job:
             link = self.links[func]
             return link.helper.function if link.how != "method" else None
         module = self._where(func)
-        return module.names.definition(func) if module is not None and isinstance(func, ast.Name) else None
+        found = module.names.definition(func) if module is not None and isinstance(func, ast.Name) else None
+        return found if found is None or not self.replaced.get(found) else None
 
     def _is_foreign(self, func: ast.expr) -> bool:
         module = self._where(func)
@@ -183,6 +197,14 @@ class Job:
             return True
         qualified = module.names.qualified(func)
         return isinstance(func, ast.Name) if qualified is None else self._is_neighbour(module, qualified)
+
+    def _writes(self, call: ast.Call) -> bool:
+        module = self._where(call.func)
+        name = None if module is None else module.names.qualified(call.func)
+        if name is None and isinstance(call.func, ast.Attribute):
+            name = f"numpy.ndarray.{call.func.attr}"
+        inner = called_by(name or "", call)
+        return writes(name or "", call, self.modules[0].table) or (inner is not None and self._writes(inner))
 
     def _where(self, func: ast.AST) -> Module | None:
         base = func
@@ -315,7 +337,7 @@ class Job:
             return None
         if key not in self.importing:
             taken = {i.local for (m, _), i in self.importing.items() if m is module}
-            self.importing[key] = imported(link, module.parsed, taken, self._reach(module, link.helper))
+            self.importing[key] = imported(link, module.parsed, taken, self._reach(module, link.helper), module.private)
         return self.importing[key]
 
     def _reach(self, module: Module, helper: Helper) -> str | None:
@@ -409,7 +431,7 @@ class Job:
             text = module.parsed.text
             if kept:
                 text = add_imports(self._spliced(module, kept), {k: module.aliases[k] for k in set().union(*(m.imported for m in kept))})
-                text = drop_unused(text, module.parsed.text)
+                text = drop_unused(text, module.parsed.text, lambda name, parsed=module.parsed: self.project.asks_for(name, parsed))  # type: ignore[misc]
             here = [f for f in self.said if self.said[f] and f in module.parsed.functions]
             nodes = [n.function for n in module.nodes]
             here.sort(key=lambda f: nodes.index(f) if f in nodes else len(nodes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .facts import Fact
 
@@ -13,19 +13,48 @@ _NO_ARRAYS = ("torch", "either", "number", "text", "none", "name", "function", "
 
 def kept_paths(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> set[str]:
     """The attributes of arguments ("self.last", "self.stats.mean") into which the function may put an array, or a container of some."""
+    own = _lasting_parameters(function)
+    paths = (_path(t) for _, t in _targets(function, fact))
+    return {path for path in paths if path is not None and path.partition(".")[0] in own}
+
+
+def others(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> list[tuple[ast.stmt, ast.Attribute]]:
+    """The attributes that are set of what may be anybody's object (`me = self; me.last = x`), each with the statement that does it."""
+    own = _lasting_parameters(function)
+    found = []
+    for statement, target in _targets(function, fact):
+        path = _path(target)
+        if path is None or path.partition(".")[0] not in own:
+            place: ast.AST = target
+            while isinstance(place, ast.Subscript):
+                place = place.value
+            if isinstance(place, ast.Attribute):
+                found.append((statement, place))
+    return found
+
+
+def _lasting_parameters(function: ast.AST) -> set[str]:
+    """The parameters that stay what they were: nothing else gets their names."""
     args = getattr(function, "args", None)
     if args is None:
         return set()
-    parameters = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
-    found = set()
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    inside = [n for n in ast.walk(function) if isinstance(n, ast.arguments) and n is not args]
+    inner = {a.arg for n in inside for a in ast.walk(n) if isinstance(a, ast.arg)}
+    return {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]} - stored - inner
+
+
+def _targets(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> Iterator[tuple[ast.stmt, ast.AST]]:
+    """What the function's assignments store an array into, or may."""
     for s in ast.walk(function):
         if not isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or s.value is None:
             continue
         if isinstance(s, ast.Assign) and fact(s.value).kind in _NO_ARRAYS:
             continue
         for target in s.targets if isinstance(s, ast.Assign) else [s.target]:
-            found |= {path for t in ast.walk(target) if (path := _path(t)) is not None and path.partition(".")[0] in parameters}
-    return found
+            for t in ast.walk(target):
+                if isinstance(t, (ast.Attribute, ast.Subscript)) and isinstance(t.ctx, ast.Store):
+                    yield s, t
 
 
 def _path(target: ast.AST) -> str | None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from .names import FunctionNode
+from .neighbours import is_neighbour
 from .project import Parsed, Project
 
 NO, YES, REPLACED = "no", "yes", "replaced"
@@ -23,14 +24,12 @@ class Mentions:
     def __init__(self, project: Project, parsed: Parsed, function: FunctionNode, method: bool) -> None:
         self.project, self.parsed, self.function, self.method = project, parsed, function, method
         self.words = {function.name}
-        self.stem = os.path.splitext(os.path.basename(parsed.path))[0]
-        if parsed.is_package:
-            self.stem = os.path.basename(os.path.dirname(os.path.abspath(parsed.path)))
+        self.stems = {parsed.stem}
         self.places: list[tuple[ast.AST | None, str]] = [(None, YES)] if parsed.is_package and not method else []
         while True:  # a file may import it under another name, under which a third one knows it
-            before = set(self.words)
+            before = self.words | self.stems
             found = [place for p in self._files() for place in self._in(p)]
-            if self.words == before:
+            if self.words | self.stems == before:
                 self.places += found
                 return
 
@@ -51,7 +50,7 @@ class Mentions:
 
     def _in(self, parsed: Parsed) -> Iterator[tuple[ast.AST | None, str]]:
         home = parsed is self.parsed
-        near = home or parsed.has_word(self.stem)
+        near = home or any(parsed.has_word(stem) for stem in self.stems)
         for n in ast.walk(parsed.tree):
             if isinstance(n, ast.Attribute):
                 how = self._attribute(parsed, n, near)
@@ -59,8 +58,11 @@ class Mentions:
                 how = YES if self._name(parsed, n) else NO
             elif isinstance(n, ast.ImportFrom) and not self.method:
                 how = YES if self._imported(parsed, n) else NO
-            elif isinstance(n, ast.Constant) and isinstance(n.value, str) and self.function.name in n.value:
-                how = self._text(n.value, near)
+            elif isinstance(n, ast.Constant) and isinstance(n.value, str):
+                read = YES if n.value in self.words and (near or self.method) else NO
+                how = read if n in parsed.looked_up else self._text(n.value)
+            elif isinstance(n, ast.Call):
+                how = self._keyword(n)
             else:
                 continue
             if how != NO:
@@ -75,7 +77,10 @@ class Mentions:
         qualified = parsed.names.qualified(n)
         if qualified is None:
             return used if near else NO
-        return used if self._is_ours(qualified, parsed) else NO
+        found = self.project.find(qualified, parsed.path)
+        if found is None:  # `app.helpers.scale`, where `app` imports the module, or some other variable
+            return used if self.project.root is not None and is_neighbour(qualified, parsed.path, self.project.root) else NO
+        return used if found[1] is self.function else NO
 
     def _name(self, parsed: Parsed, n: ast.Name) -> bool:
         if parsed is self.parsed and parsed.names.definition(n) is self.function:
@@ -93,9 +98,11 @@ class Mentions:
         for a in n.names:
             if a.name == "*":
                 if self.project.module_file(module, parsed.path) == os.path.realpath(self.parsed.path):
+                    self.stems.add(parsed.stem)
                     return True
             elif a.name in self.words and self._is_ours(f"{module}{'' if module.endswith('.') else '.'}{a.name}", parsed):
                 self.words.add(a.asname or a.name)
+                self.stems.add(parsed.stem)
                 if parsed.is_package:
                     return True
         return False
@@ -106,11 +113,52 @@ class Mentions:
         found = self.project.find(qualified, parsed.path)
         return found is not None and found[1] is self.function
 
-    def _text(self, text: str, near: bool) -> str:
-        """Its name in a string: in `__all__`, for `getattr`, or as a path to patch."""
-        name = self.function.name
-        if text == name:
-            return YES if near or self.method else NO
-        if re.fullmatch(rf"[\w.]*\b{re.escape(self.stem)}[.:](?:\w+\.)?{re.escape(name)}", text):
+    def _text(self, text: str) -> str:
+        """Its name in a string, by which something may put another in its place: `monkeypatch.setattr(helpers, "scale", faster)`.
+
+        Whose `scale` that is cannot be told. A method's twin asks at run time whether the method is still the one it is the twin of."""
+        last = re.split(r"[.:]", text)[-1]
+        if last not in self.words or not re.fullmatch(r"[\w.:]*", text):
+            return NO
+        if not self.method:
             return REPLACED
-        return NO
+        whole = any(re.fullmatch(rf"[\w.]*\b{re.escape(stem)}[.:](?:\w+\.)?{re.escape(last)}", text) for stem in self.stems)
+        return REPLACED if whole else YES if text == last else NO
+
+    def _keyword(self, n: ast.Call) -> str:
+        """Its name as a keyword of what sets the names of a module: `mock.patch.multiple(helpers, scale=faster)`."""
+        called = n.func.attr if isinstance(n.func, ast.Attribute) else n.func.id if isinstance(n.func, ast.Name) else ""
+        if called not in _SETTERS or not any(k.arg in self.words for k in n.keywords):
+            return NO
+        return YES if self.method else REPLACED
+
+
+_SETTERS = ("multiple", "dict", "patch", "setattr", "delattr", "update")
+_PUTS = (*_SETTERS, "object", "setitem", "__setitem__", "__setattr__")
+
+
+def is_module_replaced(project: Project, parsed: Parsed) -> bool:
+    """Whether something puts another in the place of a whole module: `monkeypatch.setattr(app, "helpers", fake)`, `app.helpers = fake`."""
+    names = {parsed.stem}
+    files = [p for path in project.with_words(names) if (p := project.parsed(path)) is not None and p is not parsed]
+    for p in files:
+        for n in ast.walk(p.tree):
+            if isinstance(n, (ast.Import, ast.ImportFrom)):
+                names |= {a.asname for a in n.names if a.asname and a.name.rpartition(".")[2] == parsed.stem}
+    files = [p for path in project.with_words(names) if (p := project.parsed(path)) is not None]
+    return any(_puts(n, names) for p in files for n in ast.walk(p.tree))
+
+
+def _puts(n: ast.AST, names: set[str]) -> bool:
+    if isinstance(n, ast.Attribute):
+        return n.attr in names and not isinstance(n.ctx, ast.Load) and not (isinstance(n.value, ast.Name) and n.value.id == "self")
+    inside: list[ast.AST] = []
+    base = n.value if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load) else None
+    if isinstance(base, ast.Call) or (isinstance(base, ast.Attribute) and base.attr in ("modules", "__dict__")):
+        assert isinstance(n, ast.Subscript)
+        inside = [n.slice]
+    elif isinstance(n, ast.Call) and (n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")) in _PUTS:
+        if any(k.arg in names for k in n.keywords):
+            return True
+        inside = [c for a in [*n.args, *(k.value for k in n.keywords)] for c in ast.walk(a)]
+    return any(isinstance(c, ast.Constant) and isinstance(c.value, str) and c.value.rpartition(".")[2] in names for c in inside)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from .config import Config
 from .facts import TORCH, UNKNOWN, Fact, array, name, number, of_value
@@ -22,13 +23,15 @@ _ARRAY_USES = ("shape", "ndim", "size", "dtype", "T")
 
 
 class Module:
-    """A module and its nodes. `converted` are its functions that take tensors, by this rewriting or one before."""
+    """A module and its nodes. `converted` are its functions that take tensors, by this rewriting or one before.
 
-    def __init__(self, parsed: Parsed, config: Config, exact: bool, all_functions: bool = False) -> None:
-        self.parsed, self.path, self.config, self.exact = parsed, parsed.path, config, exact
+    private   names that are new in it start with an underscore: others import all the public ones"""
+
+    def __init__(self, parsed: Parsed, config: Config, exact: bool, all_functions: bool = False, private: bool = False) -> None:
+        self.parsed, self.path, self.config, self.exact, self.private = parsed, parsed.path, config, exact, private
         self.tree, self.names, self.source = parsed.tree, parsed.names, Source(parsed.text)
         self.table: Table = load_table(config.rules, config.root) if config.rules else load_table()
-        self.aliases = free_names(self.tree)
+        self.aliases = free_names(self.tree, private)
         found = find_nodes(self.tree, self.names, config, self.path, all_functions)
         self.regions = [n for n in found if n.how == "region"]
         functions = [n for n in found if n.function is not None and n.how not in ("region", "helper")]
@@ -37,6 +40,11 @@ class Module:
         self.marked: set[FunctionNode] = {n.function for n in functions if n.function is not None}
         self.nodes = [n for n in functions if n.function not in self.done and (n.how != "all" or self._is_node(n, drawing))]
         self.converted: set[FunctionNode] = set()
+
+    @cached_property
+    def named(self) -> set[ast.AST]:
+        """The functions and classes of the module that its own text names."""
+        return {d for n in ast.walk(self.tree) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
 
     def is_taken(self, function: FunctionNode) -> bool:
         """Whether a function is no helper: a node of its own, or a twin."""

@@ -36,6 +36,29 @@ class Parsed:
     def is_package(self) -> bool:
         return os.path.basename(self.path) == "__init__.py"
 
+    @property
+    def stem(self) -> str:
+        """The last part of the module's name."""
+        path = os.path.abspath(self.path)
+        return os.path.basename(os.path.dirname(path) if self.is_package else os.path.splitext(path)[0])
+
+    @cached_property
+    def looked_up(self) -> set[ast.AST]:
+        """The strings that name nothing to be replaced: in `__all__`, what `getattr` is asked for, keys that are read."""
+        found: set[ast.AST] = set()
+        for n in ast.walk(self.tree):
+            if isinstance(n, ast.Call) and self.names.qualified(n.func) in ("builtins.getattr", "builtins.hasattr"):
+                found |= set(n.args[1:2])
+            elif isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load):
+                found.add(n.slice)
+        for s in self.tree.body:
+            targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, (ast.AugAssign, ast.AnnAssign)) else []
+            call = s.value.func if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) else None
+            bases = [*targets, *([call.value] if isinstance(call, ast.Attribute) else [])]  # `__all__.append("scale")`
+            if bases and all(isinstance(b, ast.Name) and b.id == "__all__" for b in bases):
+                found |= set(ast.walk(s))
+        return found
+
     def has_word(self, word: str) -> bool:
         """Whether an identifier stands anywhere in the text."""
         return word in self.text and re.search(rf"\b{re.escape(word)}\b", self.text) is not None
@@ -97,7 +120,7 @@ class Project:
 
     def with_words(self, words: set[str]) -> list[str]:
         """The files in whose bytes one of the words stands, or which import everything from somewhere; unreadable ones too."""
-        pattern = re.compile(rb"(?<!\w)(?:" + b"|".join(re.escape(w.encode()) for w in sorted(words)) + rb"|import\s*\*)(?!\w)")
+        pattern = re.compile(rb"(?<!\w)(?:" + b"".join(re.escape(w.encode()) + b"|" for w in sorted(words)) + rb"import\s*\*)(?!\w)")
         found = [k for k, p in self._parsed.items() if p is not None and k not in self.paths]
         for key in self.paths:
             held = self._parsed.get(key)
@@ -130,6 +153,40 @@ class Project:
             return parsed, function, hops
         again = parsed.names.in_module(inside)
         return self.find(again, parsed.path, hops + 1) if again is not None and hops < _HOPS else None
+
+    def is_spread(self, parsed: Parsed) -> bool:
+        """Whether another file takes every public name of a module (`from helpers import *`), those that a rewriting adds too."""
+        if "__all__" in parsed.names.module.bindings:
+            return False
+        own = os.path.realpath(parsed.path)
+        return any(own in files or (not files and last == parsed.stem) for files, last in self._spread)
+
+    def asks_for(self, name: str, parsed: Parsed) -> bool:
+        """Whether another file may want a name of this module that it imports itself (`helpers.np`, `from helpers import np`)."""
+        n = re.escape(name.encode())
+        listed = rb"^[ \t]*from\b[^\n]*\bimport\b(?:[^\n(]*|\s*\([^)]*)(?<!as )\b" + n + rb"\b"
+        pattern = re.compile(rb"\." + n + rb"\b|[\"']" + n + rb"[\"']|" + listed, re.MULTILINE)
+        own = os.path.realpath(parsed.path)
+        near = re.compile(rb"\b" + re.escape(parsed.stem.encode()) + rb"\b" if not parsed.is_package else b"")
+        for key in self.with_words({name}):
+            held = self._parsed.get(key)
+            text = held.text.encode() if held is not None else self._read(key)
+            if key != own and near.search(text) and pattern.search(text):
+                return True
+        return self.is_spread(parsed)
+
+    @cached_property
+    def _spread(self) -> list[tuple[set[str], str]]:
+        """The modules of which everything is imported somewhere: the files they may be, and the last part of the name."""
+        found = []
+        for path in self.with_words(set()):
+            parsed = self.parsed(path)
+            for s in ast.walk(parsed.tree) if parsed is not None and self.root is not None else ():
+                if isinstance(s, ast.ImportFrom) and s.names[0].name == "*":
+                    name = f"{'.' * s.level}{s.module or ''}"
+                    places = module_candidates(f"{name}.x" if s.module else f"{name}x", path, self.root or "")
+                    found.append(({os.path.realpath(file) for file, inside in places if inside == "x"}, name.rpartition(".")[2]))
+        return found
 
     def module_file(self, name: str, path: str) -> str | None:
         """The real path of the module that a dotted name means in a file."""

@@ -13,14 +13,17 @@ _FLIPS = ("flip", "fliplr", "flipud", "rot90")
 
 
 def pure_functions(
-    trees: Iterable[ast.AST], callee: Callable[[ast.expr], ast.AST | None], foreign: Callable[[ast.expr], bool]
+    trees: Iterable[ast.AST], callee: Callable[[ast.expr], ast.AST | None], foreign: Callable[[ast.expr], bool],
+    writer: Callable[[ast.Call], bool] = lambda call: False,
 ) -> set[ast.AST]:
     """The pure functions of some modules.
 
     callee   the function of these modules that a call's function is, None for all others
-    foreign  True where another function is one that nobody knows"""
+    foreign  True where another function is one that nobody knows
+    writer   True for a call of NumPy's that writes into its arguments"""
     bodies = {f: list(ast.walk(f)) for tree in trees for f in ast.walk(tree) if isinstance(f, ast.FunctionDef)}
     pure: set[ast.AST] = {f for f, inside in bodies.items() if not any(map(_suspicious, inside))}
+    pure = {f for f in pure if not any(isinstance(n, ast.Call) and writer(n) for n in bodies[f])}  # type: ignore[index]
     functions = {f: [n.func for n in bodies[f] if isinstance(n, ast.Call)] for f in pure if isinstance(f, ast.FunctionDef)}
     called = {f: [(n, callee(n)) for n in inside] for f, inside in functions.items()}
     pure = {f for f in pure if not any(c is None and foreign(n) for n, c in called[f])}  # type: ignore[index]

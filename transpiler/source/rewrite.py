@@ -99,7 +99,8 @@ class Batch:
         """A module of the project. The functions of one that was not asked for are no nodes."""
         if parsed not in self._modules:
             config = self.configs.get(os.path.realpath(parsed.path))
-            made = Module(parsed, config or self.given[0][1], self.options.exact, self.options.all_functions and config is not None)
+            every, private = self.options.all_functions and config is not None, self.project.is_spread(parsed)
+            made = Module(parsed, config or self.given[0][1], self.options.exact, every, private)
             if config is None:
                 made.nodes, made.regions = [], []
             self._modules[parsed] = made

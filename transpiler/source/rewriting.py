@@ -14,10 +14,11 @@ from . import plain
 from .branching import plan
 from .facts import OPERATORS, Fact, key_parts
 from .inference import Inference
-from .keeping import kept_paths
+from .keeping import kept_paths, others
 from .reading import yields
 from .rewriting_expressions import SYMBOLS, Expressions, grouped
 from .text import Source, sub_expressions
+from .writing import called_by, writes
 
 _STAYS = "exact, but no part of a graph: np.where(condition, a, b) computes both sides and chooses"
 
@@ -32,6 +33,7 @@ class Rewriter(Expressions):
         super().__init__(source, resolve, table, path, exact)
         self.hands_out = False
         self.keeps: set[str] = set()
+        self.notes: set[str] = set()
 
     def rewrite(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact],
                 inference: Inference | None = None) -> list[tuple[int, int, str]]:  # fmt: skip
@@ -43,14 +45,15 @@ class Rewriter(Expressions):
             inference.function(node, parameters)
         self.facts = inference.facts
         inside = list(ast.walk(node))
+        around = {n for d in getattr(node, "decorator_list", []) for n in ast.walk(d)}
         handed = [*inference.returns, *(self.fact(y.value) for y in yields(node) if y.value is not None)]
         given_out = self.hands_out and not all(map(_own, handed))
         self.used = {n.id for n in inside if isinstance(n, ast.Name)} | {n.arg for n in inside if isinstance(n, ast.arg)}
         self.own_names = inference.locals
-        self.mutates = given_out or any(self._writes(n) for n in inside)
+        self.mutates = given_out or any(self._writes(n) for n in inside if n not in around)
         self.plan_branches(node, parameters)
-        self.mutates = given_out or any(self._writes(n) for n in inside)
-        self.flips = any(self._flips(n) for n in inside)
+        self.mutates = given_out or any(self._writes(n) for n in inside if n not in around)
+        self.flips = any(self._flips(n) for n in inside if n not in around)
         inner = {a.arg for n in inside if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
         outside = {name for n in inside if isinstance(n, ast.Global) for name in n.names}
         stored = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
@@ -73,13 +76,32 @@ class Rewriter(Expressions):
         else:
             self.block(node.body)
         self.keeps = kept_paths(node, self.fact)
+        self.note_others(node)
         return [] if any(f.severity == "error" for f in self.findings) else self.pieces
+
+    def note_others(self, node: ast.AST) -> None:
+        """Have the run told of the objects whose attributes are set, where the text does not say whose they are."""
+        for statement, target in others(node, self.fact):
+            if self.fact(target.value).is_tensor:
+                continue
+            self.notes.add(target.attr)
+            start, end = self.source.span(target.value)
+            note = self.ops("keeping", self.text(target.value), self.quoted(target.attr))
+            around = [i for i, (s, e, _) in enumerate(self.pieces) if s < end and start < e]
+            whole = [i for i in around if self.pieces[i][:2] == self.source.span(statement)]
+            if not around:
+                self.piece(target.value, note)
+            elif whole and isinstance(target.value, (ast.Name, ast.Attribute)):
+                s, e, text = self.pieces[whole[0]]
+                self.pieces[whole[0]] = (s, e, f"{note}; {text}")
 
     def unfit_generator(self, node: ast.AST, is_helper: bool) -> str | None:
         """Why a function cannot be a generator in torch: its steps run when the call, and what is done around it, is over. Those of a
         helper run inside its caller's."""
         if not yields(node):
             return None
+        if self.notes:
+            return f"is a generator that sets {', '.join(sorted(self.notes))} of other objects, between steps of its caller's"
         if self.keeps:
             return f"is a generator that sets {', '.join(sorted(self.keeps))}, between steps of its caller's"
         unfit = self.mirrored and not is_helper
@@ -129,6 +151,7 @@ class Rewriter(Expressions):
         elif isinstance(s, (ast.Assign, ast.AnnAssign)) and self._attribute_target(s):
             self.attribute_assignment(s)
         elif isinstance(s, ast.For):
+            self.hashed_targets(s.target)
             self.piece(s.iter, self.iterated(s.iter))
             self.block(s.body)
             self.block(s.orelse)
@@ -151,6 +174,9 @@ class Rewriter(Expressions):
             and any(isinstance(t, (ast.Tuple, ast.List)) for t in s.targets)
         ):
             self.piece(s.value, self.ops("iterate", self.text(s.value)))
+        elif isinstance(s, ast.Delete):
+            for t in s.targets:
+                self.hashed_targets(t)
         elif isinstance(s, ast.AnnAssign):
             if s.value is not None:
                 self.piece(s.value, self.text(s.value))
@@ -164,6 +190,17 @@ class Rewriter(Expressions):
                     for inner in ast.iter_child_nodes(child):
                         if isinstance(inner, ast.stmt):
                             self.statement(inner)
+
+    def hashed_targets(self, target: ast.expr) -> None:
+        """`del d[x[0]]` and `for d[x[0]] in ...` of a dict, whose keys are scalars by their value."""
+        if isinstance(target, (ast.Tuple, ast.List, ast.Starred)):
+            for t in target.elts if not isinstance(target, ast.Starred) else [target.value]:
+                self.hashed_targets(t)
+        elif isinstance(target, ast.Subscript) and not self.fact(target.value).is_tensor and self.is_key(target.slice):
+            owner, key = self.subscript(target)
+            self.piece(target, f"{owner}[{self.ops('python', key)}]")
+        else:
+            self.piece(target, self.spliced(target))
 
     def guarded(self, s: ast.Try) -> None:
         """In a `try` the errors have to be NumPy's own, so the rules are called, which raise them."""
@@ -227,7 +264,7 @@ class Rewriter(Expressions):
             ):
                 self.piece(s.value, value)
                 self.piece(target, self.spliced(target))
-            elif container.may_be_tensor or operand.may_be_tensor:
+            elif container.may_be_tensor or operand.may_be_tensor or self._tensor_key(target):
                 owner, key = self.subscript(target)
                 self.piece(s, self.ops("update_item", owner, key, self.quoted(ufunc), value))
         elif isinstance(target, ast.Attribute):
@@ -278,14 +315,16 @@ class Rewriter(Expressions):
 
     def _plain_store(self, target: ast.Subscript, value: ast.expr) -> bool:
         owner, fact = self.fact(target.value), self.fact(value)
-        if not owner.may_be_tensor or (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)):
+        named = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
+        if named or not (owner.may_be_tensor or self._tensor_key(target)):
             return True
         if self.exact or self.mirrored or owner.kind != "array" or not plain.key(target.slice, self.facts):
             return False
         if fact.kind == "number":
             return plain.number_fits(owner, fact)
         apart = fact.fresh or fact.kind == "scalar" or (isinstance(target.value, ast.Name) and self.apart(target.value.id, value))
-        return fact.is_tensor and apart and plain.stores(owner, fact)
+        basic = not any(self.fact(part).kind == "array" for part in key_parts(target.slice))  # torch casts nothing under an array key
+        return fact.is_tensor and apart and plain.stores(owner, fact) and (basic or owner.dtype == fact.dtype)
 
     def apart(self, name: str, value: ast.expr) -> bool:
         """True where an array this function has made itself cannot share memory with a value: that is an argument as it came."""
@@ -307,7 +346,10 @@ class Rewriter(Expressions):
                 and s.value is not None
                 and len(targets) == 1
             ):
-                self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), self.text(s.value)))
+                value = self.text(s.value)
+                if isinstance(s.value, ast.Tuple) and s.value.elts and _start(s.value) == _start(s.value.elts[0]):
+                    value = f"({value})"  # `x.shape = 2, 3` is no two arguments
+                self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), value))
                 return
             self.owned(t)
         if s.value is not None:
@@ -337,13 +379,17 @@ class Rewriter(Expressions):
                 name = f"numpy.ndarray.{n.func.attr}"
                 if n.func.attr in ("resize", "setfield", "setflags", "at"):
                     return True
-            rule = self.table.rules.get(name)
-            if name.endswith(".at") or (rule is not None and rule.writes):
+            if writes(name, n, self.table):
                 return True
+            inner = called_by(name, n)
+            if inner is not None and self._writes(inner):
+                return True
+            rule = self.table.rules.get(name)
             # A function that is not NumPy's may write into what it is given.
             anything = callee.kind in ("function", "unknown") or self.is_ours(n.func)
             if anything and not (isinstance(n.func, ast.Attribute) and rule is not None):
-                return not self.is_pure(n.func) and any(self.fact(a).may_be_tensor for a in n.args)
+                given = [*n.args, *(k.value for k in n.keywords)]
+                return not self.is_pure(n.func) and any(self.is_key(a) or self.fact(a).kind == "other" for a in given)
         return False
 
     def _filled_names(self, inside: list[ast.AST]) -> set[str]:
@@ -409,3 +455,7 @@ def _consumed_by(n: ast.AST) -> list[ast.AST]:
     if isinstance(n, ast.Assign) and all(isinstance(t, ast.Subscript) for t in n.targets):
         return [n.value]
     return []
+
+
+def _start(e: ast.expr) -> tuple[int, int]:
+    return e.lineno, e.col_offset

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
 
 _TRACKED = ("sum", "round", "pow", "divmod", "min", "max", "isinstance", "str", "repr", "format", "print", "list", "tuple", "enumerate",
-            "zip", "sorted", "reversed", "iter", "map", "getattr", "hasattr", "type", "hash", "set", "frozenset", "memoryview", "bytes",
-            "bytearray")  # fmt: skip
+            "zip", "sorted", "reversed", "iter", "map", "setattr", "getattr", "hasattr", "type", "hash", "set", "frozenset", "dict",
+            "memoryview", "bytes", "bytearray")  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 _LEFT_ALONE = (
@@ -71,7 +71,7 @@ def _renamed(r: Expressions, e: ast.Call, function: str) -> str:
 
 def _called(r: Expressions, e: ast.Call) -> str | None:
     """A callable that only run time knows: `ops.call(f, ...)` finds out what it means for tensors."""
-    if not any(r.fact(a).may_be_tensor or r.fact(a).kind == "sequence" for a in _arguments(e)) and not _in_doubt(e):
+    if not any(r.fact(a).may_be_tensor or r.fact(a).kind == "sequence" for a in _arguments(e)) and not _in_doubt(r, e):
         return None
     start = r.source.span(e)[0]
     f0, f1 = r.source.span(e.func)
@@ -93,9 +93,11 @@ def _arguments(e: ast.Call) -> list[ast.expr]:
     return [*e.args, *(k.value for k in e.keywords)]
 
 
-def _in_doubt(e: ast.Call) -> bool:
-    """A call without arguments may still work on arrays that it holds (a closure, a method)."""
-    return not e.args and not e.keywords
+def _in_doubt(r: Expressions, e: ast.Call) -> bool:
+    """A call without arguments may still work on arrays that it holds (a closure, a method), and what was chosen from several or
+    stored may be a NumPy function, which makes a scalar of a number."""
+    chosen = isinstance(e.func, (ast.IfExp, ast.BoolOp)) or (isinstance(e.func, ast.Name) and e.func.id in r.stored_names)
+    return (not e.args and not e.keywords) or (chosen and r.fact(e.func).kind == "unknown")
 
 
 def _is_super(e: ast.Call) -> bool:
@@ -179,7 +181,10 @@ def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
         if not r.exact and a.is_tensor and a.dtype in ("float32", "float64", "floating"):
             return None
         return _renamed(r, e, r.npx("absolute") if a.is_tensor else f"{_ops(r)}.absolute")
-    if name in _TRACKED and any(r.fact(a).kind not in ("number", "text", "none") or isinstance(a, ast.Starred) for a in _arguments(e)):
+    if name in ("bool", "int", "float", "complex") and any(f.kind == "array" or (r.exact and f.may_be_tensor) for f in map(r.fact, e.args)):
+        return _called(r, e)  # NumPy's errors: torch takes an array of one element for its element
+    tracked = name in _TRACKED or name.startswith(("set.", "frozenset.", "dict."))
+    if tracked and any(r.fact(a).kind not in ("number", "text", "none") or isinstance(a, ast.Starred) for a in _arguments(e)):
         return _called(r, e) if name != "isinstance" else _isinstance(r, e)
     return None
 

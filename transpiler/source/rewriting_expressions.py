@@ -13,7 +13,7 @@ from typing import Any
 
 from . import plain
 from .choices import Plan
-from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, key_parts
+from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, element_of, key_parts
 from .findings import Finding, make_finding
 from .inference import Inference
 from .results import call_fact
@@ -29,6 +29,9 @@ SYMBOLS = {
 _ATTRIBUTES = ("T", "mT", "size", "dtype", "real", "imag", "flat", "itemsize", "nbytes", "strides", "base", "flags", "data", "ctypes")
 """Array attributes that a tensor lacks or has with another meaning."""
 
+
+_USED_AT_ONCE = ("r_", "c_", "s_", "index_exp", "mgrid", "ogrid")
+"""NumPy's names that mean something without parentheses behind them."""
 
 _AROUND = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 """Expressions in which a ternary stands in parentheses, which a call needs no more."""
@@ -53,6 +56,7 @@ class Expressions:
     branches    the branches that become choices
     used        all names that the function mentions
     consumed    expressions whose values are used up at once: nothing keeps a view of them
+    computed    expressions of which only the value counts, not which object they are
     """
 
     def __init__(self, source: Source, resolve: Callable[[ast.Name], Fact], table: Any, path: str = "", exact: bool = False) -> None:
@@ -68,6 +72,7 @@ class Expressions:
         self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
         self.mutates = self.flips = False
         self.consumed: set[ast.AST] = set()
+        self.computed: set[ast.AST] = set()
         self.own_names: set[str] = set()
         self.used: set[str] = set()
         self.stored_names: set[str] = set()
@@ -90,11 +95,24 @@ class Expressions:
     def text(self, node: ast.expr) -> str:
         """The new text of an expression."""
         if node not in self.rendered:
+            self.computed.update(self._computed_with(node))
             method = getattr(self, f"render_{type(node).__name__}", None)
             choice = self.branches.expressions.get(node)
             new = choice.text(self) if choice is not None else method(node) if method is not None else None
             self.rendered[node] = self.spliced(node) if new is None else new
         return self.rendered[node]
+
+    def _computed_with(self, node: ast.expr) -> list[ast.expr]:
+        """The parts of an expression of which only the value counts, not which object they are."""
+        if isinstance(node, ast.BinOp):
+            return [node.left, node.right]
+        if isinstance(node, ast.UnaryOp):
+            return [node.operand]
+        if isinstance(node, ast.Compare) and not any(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops):
+            return [node.left, *node.comparators]
+        if isinstance(node, ast.Call) and str(self.fact(node.func).value).startswith("numpy."):
+            return [*node.args, *(k.value for k in node.keywords)]
+        return []
 
     def spliced(self, node: ast.expr) -> str:
         """The old text with the new text of its parts in it."""
@@ -202,10 +220,12 @@ class Expressions:
         if any(f.kind in ("torch", "either") for f in facts):
             known = len(e.ops) == 1 and type(e.ops[0]) in OPERATORS and any(f.kind == "either" or f.is_tensor for f in facts)
             return self.either(OPERATORS[type(e.ops[0])], *operands) if known else None
-        if not any(f.may_be_tensor for f in facts) or all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
+        if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
+            return None
+        if not any(f.may_be_tensor for f in facts) and not (isinstance(e.ops[0], (ast.In, ast.NotIn)) and any(map(self.is_key, operands))):
             return None
         if len(e.ops) == 1 and isinstance(e.ops[0], (ast.In, ast.NotIn)):
-            if not facts[1].may_be_tensor and facts[1].kind != "sequence":
+            if not facts[1].may_be_tensor and facts[1].kind != "sequence" and not (facts[1].kind == "other" and self.is_key(operands[0])):
                 return None
             found = self.ops("contains", self.text(operands[1]), self.text(operands[0]))
             return f"(not {found})" if isinstance(e.ops[0], ast.NotIn) else found
@@ -284,7 +304,16 @@ class Expressions:
         return found.kind == "array" and found.rank != 0
 
     def _tensor_key(self, e: ast.Subscript) -> bool:
+        if self.fact(e.value).kind == "other":
+            return self.is_key(e.slice)
         return any(self.fact(p).is_tensor for p in key_parts(e.slice))
+
+    def is_key(self, e: ast.expr) -> bool:
+        """True for what a dict or a set has to hash by its value, since it may be a tensor or hold some."""
+        if isinstance(e, (ast.Tuple, ast.Slice)):
+            return any(map(self.is_key, e.elts)) if isinstance(e, ast.Tuple) else False
+        found = self.fact(e)
+        return found.may_be_tensor or (found.kind == "sequence" and any(f.may_be_tensor for f in (found.items or (element_of(found),))))
 
     def render_Attribute(self, e: ast.Attribute) -> str | None:
         owner, found = self.fact(e.value), self.fact(e)
@@ -293,7 +322,7 @@ class Expressions:
         if found.kind == "none" and owner.kind == "name":
             return "None"  # np.newaxis
         if found.kind == "number" and owner.kind == "name" and owner.value == "numpy" and e.attr in ("pi", "e", "inf", "nan"):
-            return f"{self.torch()}.{e.attr}"
+            return f"{self.torch()}.{e.attr}" if e in self.computed else None  # torch's is another object: `x is np.nan`
         if found.kind == "name" and str(found.value).startswith("numpy."):
             return self.numpy_name(e, str(found.value))
         if not owner.may_be_tensor:
@@ -311,12 +340,10 @@ class Expressions:
         return None
 
     def numpy_name(self, e: ast.expr, name: str) -> str | None:
-        """A NumPy name that is not called here: a dtype or a constant stays NumPy's, a function becomes its rule."""
+        """A NumPy name that is not called here. It stays NumPy's own object, whose identity can be asked for (`red is np.max`): what
+        calls it later finds its rule. What is subscripted (`np.r_`) is used here and now."""
         if name in self.table.rules:
-            return self.npx(name)
-        base, _, last = name.rpartition(".")
-        if base in self.table.rules and last in ("reduce", "accumulate", "reduceat", "outer", "at"):
-            return self.npx(name)
+            return self.npx(name) if name.rpartition(".")[2] in _USED_AT_ONCE else None
         if name in self.table.refusals:
             self.unmapped(e, name, self.source.of(e))
         return None

@@ -20,19 +20,22 @@ def is_twin(function: FunctionNode, parsed: Parsed) -> bool:
     if found is None or function not in parsed.functions:
         return False
     qualname, method = parsed.functions[function]
-    wanted = qualname[: -len(function.name)] + found[1]
+    before = qualname[: -len(function.name)]
+    wanted = [(before + name, method) for name in (found[1], found[1].removeprefix("_"))]
     return any(
-        parsed.functions[f] == (wanted, method) and f.lineno < function.lineno and ast.dump(f.args) == ast.dump(function.args)
+        parsed.functions[f] in wanted and f.lineno < function.lineno and ast.dump(f.args) == ast.dump(function.args)
         for f in parsed.functions
     )
 
 
-def name_twin(helper: Helper) -> str:
+def name_twin(helper: Helper, private: bool = False) -> str:
     """A name for a helper's twin: one that nothing in its module has, or a twin's made before (its text decides, see `stands`)."""
-    n, found = 1, f"{helper.function.name}_torch"
+    first = f"{helper.function.name}_torch"
+    first = f"_{first}" if private and not helper.method and not first.startswith("_") else first
+    n, found = 1, first
     while found in helper.excluded or (helper.parsed.has_word(found) and _standing(helper, found) is None):
         n += 1
-        found = f"{helper.function.name}_torch{n}"
+        found = f"{first}{n}"
     return found
 
 
@@ -92,11 +95,12 @@ def callee_text(link: Link, source: Source, local: str) -> str:
     return str(link.helper.twin) if link.how == "own" else local
 
 
-def imported(link: Link, parsed: Parsed, taken: set[str], reach: str | None) -> Imported:
+def imported(link: Link, parsed: Parsed, taken: set[str], reach: str | None, private: bool = False) -> Imported:
     """The import that a call of a twin needs. `reach` is the name under which the module has the twin already."""
     twin = str(link.helper.twin)
-    n, local = 1, reach or twin
+    first = f"_{twin}" if private and not twin.startswith("_") else twin
+    n, local = 1, reach or first
     while reach is None and (local in taken or parsed.has_word(local)):
         n += 1
-        local = f"{twin}_{n}"
+        local = f"{first}_{n}"
     return Imported(link.statement, link.alias, link.module, twin, local, reach is not None)

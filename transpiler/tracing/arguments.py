@@ -15,6 +15,7 @@ from .compare import values_of
 from .memory import Memory
 from .number import TracedNumber, marked, settled
 from .scalar import TracedScalar
+from .twin import Twin
 
 _ATOMS = (int, float, bool, complex, str, bytes, type(None), numpy.dtype, type(Ellipsis))
 
@@ -67,14 +68,12 @@ class Arguments(Memory):
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             pairs = [self._split(i, traced) for i in x]
             return type(x)(*(p[0] for p in pairs)), type(x)(*(p[1] for p in pairs))
-        original = getattr(type(x), "_np2fx_original", None) if not isinstance(x, type) else None
-        if isinstance(x, type) and "_np2fx_original" in vars(type(x)):
-            original = x.__base__
-            return original, original
-        if original is not None:
+        if type(x) is Twin:
+            return x.original, self._callback(x)
+        if "_np2fx_original" in vars(type(x)):
             return x.original, x.original
         if isinstance(x, (types.FunctionType, types.MethodType, functools.partial)):
-            return getattr(x, "_np2fx_twin_of", x), self._callback(x)
+            return x, self._callback(x)
         if isinstance(x, numpy.ndarray) and type(x) is not numpy.ndarray and not isinstance(x, TracedNpArray):
             self.fail("opaque-call", f"a {type(x).__name__} is not a plain array", "convert it with np.asarray before the node")
         return x, x

@@ -291,7 +291,7 @@ class _Merge:
                 return first
             if all(isinstance(f, Node) and (f.kind, f.keys) == (first.kind, first.keys) for f in forms.values()):
                 parts = (common({n: f.parts[i] for n, f in forms.items()}) for i in range(len(first.parts)))
-                return Node(first.kind, first.keys, tuple(parts))
+                return Node(first.kind, first.keys, tuple(parts), first.empty)
             if not all(isinstance(f, Leaf) or (isinstance(f, Fixed) and type(f.value) in (bool, int, float)) for f in forms.values()):
                 self.refuse("the ways return different structures or Python values")
             values = {n: leaves[n][f.index] if isinstance(f, Leaf) else numpy.asarray(f.value) for n, f in forms.items()}

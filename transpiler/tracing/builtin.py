@@ -22,6 +22,7 @@ from .number import TracedNumber, attempt, convert, is_number, new_number, round
 from .scalar import TracedScalar
 from .special import extreme
 from .state import is_traced
+from .twin import Twin, original_of
 
 
 def called(function: Any) -> Any:
@@ -48,9 +49,11 @@ def contained(item: Any, holder: Any) -> Any:
         return item in holder
     if type(holder) is TracedNpArray and not tracer.is_constant(holder):
         return convert(tracer.call(numpy.any, (tracer.ufunc(numpy.equal, "__call__", (holder, item), {}),), {}), bool)
-    if type(holder) not in (list, tuple) or not (is_traced(item) or any(map(is_traced, holder))):
-        return item in holder
-    if any(item is x for x in holder):
+    if type(holder) not in (list, tuple):
+        return item in holder or (original_of(item) is not item and original_of(item) in holder)
+    if not (is_traced(item) or any(map(is_traced, holder))):
+        return item in holder or original_of(item) in map(original_of, holder)
+    if any(original_of(item) is original_of(x) for x in holder):
         return True
     if not all(_is_plain(x) for x in (item, *holder)):
         return item in holder
@@ -58,8 +61,8 @@ def contained(item: Any, holder: Any) -> Any:
 
 
 def identical(a: Any, b: Any) -> Any:
-    """`a is b`: of traced bools by value."""
-    if a is b:
+    """`a is b`: of traced bools by value, and of twins by what they stand for."""
+    if a is b or original_of(a) is original_of(b):
         return True
     for x, y in ((a, b), (b, a)):
         if type(x) is TracedNumber and (type(y) is TracedNumber or is_number(y)):
@@ -241,8 +244,13 @@ def _print(*args: Any, **kwargs: Any) -> None:
 class _TypeMeta(type):
     """`type` in a trace: of a traced array it is ndarray."""
 
+    _np2fx_original = True
+    original = property(lambda cls: type)
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return args[0].__class__ if len(args) == 1 and is_traced(args[0]) else type(*args, **kwargs)
+        if len(args) == 1 and not kwargs:
+            return args[0].__class__ if is_traced(args[0]) else type(original_of(args[0]))
+        return type(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, type)
@@ -251,7 +259,7 @@ class _TypeMeta(type):
         return issubclass(other, type)
 
     def __eq__(cls, other: object) -> bool:
-        return other is cls or other is type
+        return original_of(other) is type
 
     def __hash__(cls) -> int:
         return hash(type)
@@ -387,5 +395,5 @@ def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) ->
         return new_number(tracer, value, (x == y) | (near & torch.isfinite(x) & torch.isfinite(y)))
 
 
-BUILTINS: dict[str, Any] = {"print": _print, "type": _Type, "min": smallest, "max": largest}
+BUILTINS: dict[str, Any] = {"print": Twin(print, _print), "type": _Type, "min": Twin(min, smallest), "max": Twin(max, largest)}
 """Builtins that are others for a rebuilt function, also where its source is not to be had."""

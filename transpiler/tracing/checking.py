@@ -12,7 +12,7 @@ from ..semantics.arrays import as_tensor
 from .compare import difference, repeated_tolerance
 from .errors import error
 from .module import Face, TracedModule, copied
-from .structure import Fixed, Node, children, flatten, is_leaf, leaf_names, match, rebuild
+from .structure import Fixed, Node, children, emptied, flatten, is_leaf, leaf_names, match, rebuild
 
 if TYPE_CHECKING:
     from .entry import Recording
@@ -79,5 +79,5 @@ def _leaves_like(structure: Any, got: Any) -> Any:
         keys, parts = children(got) or ((), ())
         by_key = dict(zip(structure.keys, structure.parts, strict=True))
         if set(keys) == set(by_key):
-            return Node(type(got), keys, ()).build([_leaves_like(by_key[k], p) for k, p in zip(keys, parts, strict=True)])
+            return Node(type(got), keys, (), emptied(got)).build([_leaves_like(by_key[k], p) for k, p in zip(keys, parts, strict=True)])
     return got

@@ -47,7 +47,7 @@ def _same_argument(a: Any, b: Any, first: dict[fx.Node, int], second: dict[fx.No
             and all(_same_argument(x, y, first, second) for x, y in zip(a, b, strict=True))
         )
     if isinstance(a, dict):
-        return isinstance(b, dict) and a.keys() == b.keys() and all(_same_argument(a[k], b[k], first, second) for k in a)
+        return isinstance(b, dict) and list(a) == list(b) and all(_same_argument(a[k], b[k], first, second) for k in a)
     if isinstance(a, slice):
         return isinstance(b, slice) and _same_argument((a.start, a.stop, a.step), (b.start, b.stop, b.step), first, second)
     if type(a) is not type(b):

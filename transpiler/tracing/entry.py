@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import inspect
+import io
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from .branches import Forks, explore
 from .checking import check_values
 from .errors import TraceError, error
 from .kept import check_state, surroundings_of
+from .layout import layout_of
 from .lifting import Lifter
 from .module import Face, TracedModule, copied
 from .outputs import finish
@@ -29,7 +31,7 @@ from .patches import patched
 from .probe import check_sizes
 from .scalar import TracedScalar
 from .state import is_traced
-from .structure import flatten, leaf_names, match, rebuild
+from .structure import flatten, leaf_names, leaf_order, match, particulars, rebuild
 from .tracer import Tracer
 
 
@@ -60,6 +62,38 @@ def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bo
     leaves: list[Any] = []
     structure = flatten(dict(bound.arguments), "", leaves)
     leaves = [state.running().leave(x, "opaque-call", "another trace") if is_traced(x) else x for x in leaves]
+    made = _trace(fn, bound, structure, leaves, check)
+    face: Face = made.face
+    face.traced = (tuple(shape for _, shape in face.kinds), tuple(map(layout_of, leaves)), particulars(structure, bound.arguments))
+    return made
+
+
+def retrace(face: Face, structure: Any, leaves: list[Any]) -> TracedModule:
+    """The graph for a call that differs from the sample. Raises what the function itself raises there, else TraceError."""
+    bound = inspect.BoundArguments(face.signature, rebuild(structure, leaves.__getitem__))
+    try:
+        return _trace(face.function, bound, structure, leaves, False)
+    except TraceError:
+        problem = _problem(face, bound, structure, leaves)
+        if problem is None:
+            raise
+    raise problem
+
+
+def _problem(face: Face, bound: inspect.BoundArguments, structure: Any, leaves: list[Any]) -> Exception | None:
+    """What the function itself raises for these arguments."""
+    with _untraced(), contextlib.redirect_stdout(io.StringIO()):
+        before = surroundings_of(face.function, structure)
+        try:
+            run(face.function, bound, structure, copied(face, leaves))
+        except Exception as problem:
+            return problem
+        finally:
+            before.restore()
+    return None
+
+
+def _trace(fn: Callable[..., Any], bound: inspect.BoundArguments, structure: Any, leaves: list[Any], check: bool) -> TracedModule:
     face = _face(fn, bound.signature, structure, leaves)
     want: Any = None
     with _untraced():
@@ -184,15 +218,16 @@ def _record_way(
                 copies = copied(face, leaves)
                 _keep_flags(leaves, copies)
                 given = [_input(tracer, name, x) for name, x in zip(face.names, copies, strict=True)]
-            arguments = {k: lifter.lift(v) for k, v in rebuild(face.inputs, given.__getitem__).items()}
+            plain = rebuild(face.inputs, given.__getitem__)
+            arguments = {k: lifter.lift(v) for k, v in plain.items()}
             call = inspect.BoundArguments(bound.signature, arguments)  # type: ignore[arg-type]
             result = _call(tracer, lifter.function(fn), call)
             with tracer.inside():
-                _check_effects(tracer, lifter, face, call, given)
+                _check_effects(tracer, lifter, face, plain, given)
                 module, values = finish(tracer, face, result, given)
     finally:
         state.leave(token)
-    del given, call, result, arguments
+    del given, call, result, arguments, plain
     lifter.forget()
     tracer.storages.clear()
     _check_kept(tracer, face)
@@ -233,6 +268,7 @@ def _input(tracer: Tracer, name: str, x: Any) -> Any:
 
 def _call(tracer: Tracer, fn: Callable[..., Any], call: inspect.BoundArguments) -> Any:
     """The traced run. What NumPy raised where the plain run did not, or a refusal that was caught, is a TraceError."""
+    tracer.end = _call.__code__
     try:
         result = fn(*call.args, **call.kwargs)
     except TraceError as refused:
@@ -269,7 +305,7 @@ def _place_of(problem: BaseException) -> tuple[str, int] | None:
     return found
 
 
-def _check_effects(tracer: Tracer, lifter: Lifter, face: Face, call: inspect.BoundArguments, given: list[Any]) -> None:
+def _check_effects(tracer: Tracer, lifter: Lifter, face: Face, plain: dict[str, Any], given: list[Any]) -> None:
     """What the function left behind other than its result and what it wrote into arrays."""
     names = lifter.assigned()
     if names:
@@ -278,10 +314,10 @@ def _check_effects(tracer: Tracer, lifter: Lifter, face: Face, call: inspect.Bou
     if attributes:
         raise error("side-effect", f"the function sets the attribute {', '.join(attributes)}", "return the value instead", face.place)
     if lifter.changed():
-        raise error("side-effect", "the function changes a container of arrays that existed before it was called",
+        raise error("side-effect", "the function changes a container of arrays or functions that existed before it was called",
                     "pass the arrays in, and return the new ones", face.place)  # fmt: skip
     found: list[Any] = []
-    why = match(face.inputs, dict(call.arguments), found)
-    if why is not None or any(a is not b for a, b in zip(found, given, strict=True)):
+    why = match(face.inputs, plain, found)
+    if why is not None or any(a is not given[leaf.index] for a, leaf in zip(found, leaf_order(face.inputs), strict=True)):
         raise error("side-effect", f"the function changes a container that it was given: {why or 'an array in it is replaced'}",
                     "return a new container", face.place)  # fmt: skip

@@ -54,14 +54,18 @@ def user_frame() -> FrameType | None:
     """The innermost frame that is neither np2fx's, NumPy's nor torch's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        code = frame.f_code
-        hidden = _hidden.get(code)
-        if hidden is None:
-            hidden = _hidden[code] = code.co_filename.startswith(_HIDDEN) or code.co_filename.startswith("<__array_function__")
-        if not hidden:
+        if not is_hidden(frame.f_code):
             return frame
         frame = frame.f_back
     return None
+
+
+def is_hidden(code: CodeType) -> bool:
+    """True for code of np2fx, NumPy and torch."""
+    hidden = _hidden.get(code)
+    if hidden is None:
+        hidden = _hidden[code] = code.co_filename.startswith(_HIDDEN) or code.co_filename.startswith("<__array_function__")
+    return hidden
 
 
 def error(name: str, message: str, hint: str = "", place: tuple[str, int] | None = None) -> TraceError:

@@ -24,6 +24,7 @@ from .errors import error, is_library
 from .patches import scalar_twins, twins, vectorised
 from .sourcing import NAMES, sourced
 from .table import VECTORIZE
+from .twin import Twin
 
 
 class LiftedGlobals(dict[str, Any]):
@@ -93,23 +94,25 @@ class Lifter:
         if kind is VECTORIZE:
             options = {} if x.otypes is None else {"otypes": x.otypes}
             return self._once(x, lambda v: vectorised(v, self.lift(v.pyfunc), options) if not v.excluded and v.signature is None else v)
+        if kind is types.MethodType and _is_users_function(x.__func__):
+            return self._once(x, self.function)
         if kind is functools.partial and isinstance(x.func, types.FunctionType):
             return functools.partial(self.lift(x.func), *x.args, **x.keywords)
         if kind is types.ModuleType and not is_library(getattr(x, "__file__", None) or "<frozen"):
             return self._once(x, lambda module: _Module(module, self))
         if kind in (dict, list, tuple):
-            return self._once(x, self._container) if _holds_array(x) else x
+            return self._once(x, self._container) if _holds_lifted(x) else x
         self._classes_of(x)
         return twins().get(id(x), x) if callable(x) else x
 
     def _container(self, x: Any) -> Any:
-        """A copy of a container of arrays, with lifted arrays; `changed` tells whether the function changed it."""
-        made = {k: self.lift(v) for k, v in x.items()} if isinstance(x, dict) else type(x)(map(self.lift, x))
+        """A copy of a container of arrays or functions, with lifted ones; `changed` tells whether the function changed it."""
+        made = {self.lift(k): self.lift(v) for k, v in x.items()} if isinstance(x, dict) else type(x)(map(self.lift, x))
         self._containers.append((made, _items(made)))
         return made
 
     def changed(self) -> bool:
-        """True where the traced functions changed a container of arrays that they found in their surroundings."""
+        """True where the traced functions changed a container of arrays or functions that they found in their surroundings."""
         return any(len(now) != len(first) or any(a is not b for a, b in zip(now, first, strict=True))
                    for now, first in ((_items(made), first) for made, first in self._containers))  # fmt: skip
 
@@ -121,7 +124,7 @@ class Lifter:
             return
         before = dict(vars(x))
         self._instances[id(x)] = (x, before, before)
-        lifted = {k: self.lift(v) if type(v) is numpy.ndarray or not callable(v) else v for k, v in before.items()}
+        lifted = {k: self.lift(v) if type(v) in (numpy.ndarray, types.FunctionType) or not callable(v) else v for k, v in before.items()}
         vars(x).update(lifted)
         self._instances[id(x)] = (x, before, lifted)
 
@@ -197,7 +200,7 @@ class Lifter:
         made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.lift, f.__defaults__))
         made.__kwdefaults__ = None if f.__kwdefaults__ is None else {k: self.lift(v) for k, v in f.__kwdefaults__.items()}
         made.__qualname__, made.__doc__, made.__module__ = f.__qualname__, f.__doc__, f.__module__
-        made.__dict__.update(f.__dict__)
+        made.__dict__.update(f.__dict__, _np2fx_rebuilt=(id(made), f))
         return made
 
     def _lifted_globals(self, real: dict[str, Any]) -> LiftedGlobals:
@@ -226,10 +229,14 @@ def _items(x: Any) -> list[Any]:
     return [*x, *x.values()] if isinstance(x, dict) else list(x)
 
 
-def _holds_array(x: Any, depth: int = 4) -> bool:
-    """True for containers with an array in them, a few levels deep."""
-    parts = x.values() if type(x) is dict else x if type(x) in (list, tuple) else ()
-    return any(type(p) is numpy.ndarray or (depth > 0 and _holds_array(p, depth - 1)) for p in parts)
+def _holds_lifted(x: Any, depth: int = 4) -> bool:
+    """True for containers with an array or a function of the user's in them, a few levels deep."""
+    parts = _items(x) if type(x) in (dict, list, tuple) else ()
+    return any(type(p) is numpy.ndarray or _is_users_function(p) or (depth > 0 and _holds_lifted(p, depth - 1)) for p in parts)
+
+
+def _is_users_function(x: Any) -> bool:
+    return type(x) is types.FunctionType and not is_library(x.__code__.co_filename)
 
 
 def is_user_class(cls: type) -> bool:
@@ -273,7 +280,7 @@ def _clock_twin(clock: Callable[[], Any]) -> Callable[[], Any]:
     def twin() -> Any:
         return clock() * 3 + type(clock())(1_000_000 * next(_ticks))
 
-    return twin
+    return Twin(clock, twin)
 
 
 _ticks = itertools.count(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 import weakref
 from typing import Any, NoReturn
 
@@ -12,6 +13,7 @@ from torch import fx
 from ..semantics.arrays import as_tensor
 from .array import TracedNpArray
 from .calls import Call, shares
+from .catching import caught_here, raised_by
 from .compare import values_of
 from .errors import TraceError, error
 from .number import TracedNumber
@@ -33,7 +35,8 @@ class Memory:
     made      its traced arrays and scalars, weakly, by id
     paused    True while NumPy, a rule or the tracer itself runs: what they call is not traced
     failure   the first TraceError, which the traced function may have caught
-    caught    where NumPy raised inside the trace, if it did: (place, error)"""
+    caught    where NumPy raised inside the trace, if it did: (place, error)
+    end       the code that calls the traced function: the frames above it are not part of the trace"""
 
     def __init__(self) -> None:
         self.graph = fx.Graph()
@@ -46,6 +49,7 @@ class Memory:
         self.caught: tuple[tuple[str, int], BaseException] | None = None
         self.floating: tuple[Any, int, Any] | None = None
         self.forks: Any = None
+        self.end: types.CodeType | None = None
 
     @property
     def on_sample(self) -> bool:
@@ -191,6 +195,17 @@ class Memory:
             if node is None or node.op == "placeholder":
                 node = self.recorder.node(torch.ne(condition, False))
             return self.forks.decide(value, node)
+
+    def check_uncaught(self, function: Any, node: fx.Node, picks: bool) -> None:
+        """Raise TraceError where a call that fails for some values stands inside a `try` that would catch it."""
+        asserts = function is torch._assert_async
+        loose = len(node.all_input_nodes) > 1 and any(n.meta.get("loose") for n in node.all_input_nodes)
+        problem = None if asserts else raised_by(str(getattr(function, "__qualname__", function)), picks, loose)
+        if (asserts or problem is not None) and self.end is not None and caught_here(problem, self.end):
+            with self.inside():
+                what = node.args[1] if asserts and len(node.args) > 1 else node.meta.get("numpy") or "a call of torch"
+                self.fail("data-dependent-branch", f"an exception that hangs on values ({what}) would be caught by the function",
+                          "test for the case with array operations, outside of try")  # fmt: skip
 
     def leave(self, x: Any, name: str, what: str) -> Any:
         """NumPy's value of a constant. For anything else a TraceError: a value cannot leave the graph."""

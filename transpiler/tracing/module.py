@@ -17,7 +17,8 @@ from ..semantics.dtypes import to_numpy
 from .compare import compare_graphs
 from .errors import TraceError
 from .errors import error as trace_error
-from .structure import match, rebuild
+from .layout import laid_out, laid_out_tensor, layout_of
+from .structure import laid_over, match, particulars, rebuild
 
 
 @dataclass
@@ -32,7 +33,8 @@ class Face:
     leaf_kinds their types: ndarray, a NumPy scalar type, torch.Tensor
     outputs    the structure of the result where the graph returns a flat tuple; None where it returns the result itself
     mutated    the numbers of the arrays that the function writes into
-    accepted   shapes for which the function has the same graph"""
+    traced     what may differ in a call: the shapes of the arrays, their layouts in memory, orders of keys and contents of objects
+    accepted   others of these for which the function has the same graph"""
 
     function: Callable[..., Any]
     signature: inspect.Signature
@@ -42,7 +44,8 @@ class Face:
     leaf_kinds: list[type] = field(default_factory=list)
     outputs: Any = None
     mutated: list[int] = field(default_factory=list)
-    accepted: set[tuple[tuple[int, ...], ...]] = field(default_factory=set)
+    traced: tuple[Any, ...] = ()
+    accepted: set[tuple[Any, ...]] = field(default_factory=set)
 
     @property
     def place(self) -> tuple[str, int]:
@@ -96,29 +99,26 @@ class TracedModule(fx.GraphModule):
                     "trace the function again for this call",
                     face.place,
                 )
-        shapes = tuple(tuple(x.shape) for x in leaves)
-        if shapes != tuple(shape for _, shape in face.kinds) and shapes not in face.accepted:
-            self._accept(face, leaves, arguments, shapes)
+        given = (tuple(tuple(x.shape) for x in leaves), tuple(map(layout_of, leaves)), particulars(face.inputs, arguments))
+        if given != face.traced and given not in face.accepted:
+            self._accept(face, leaves, arguments, given)
 
-    def _accept(self, face: Face, leaves: list[Any], arguments: dict[str, Any], shapes: Any) -> None:
-        """Trace the function on these shapes. Raises TraceError unless it has the same graph for them."""
-        from .entry import trace_bound
+    def _accept(self, face: Face, leaves: list[Any], arguments: dict[str, Any], given: tuple[Any, ...]) -> None:
+        """Trace the function on these shapes, layouts and contents. Raises TraceError unless it has the same graph for them."""
+        from .entry import retrace
 
         if any(isinstance(x, torch.Tensor) and x.device.type == "meta" for x in leaves):
             return
         copies = copied(face, leaves)
-        bound = inspect.BoundArguments(face.signature, arguments)  # type: ignore[arg-type]
-        bound.arguments.update(rebuild(face.inputs, lambda i: copies[i]))
         try:
-            other = trace_bound(face.function, bound)
-            why = compare_graphs(self, other)
+            why = compare_graphs(self, retrace(face, laid_over(face.inputs, arguments), copies))
         except TraceError as refused:
             why = str(refused)
         if why is not None:
-            was = ", ".join(f"{n}: {s}" for n, (_, s) in zip(face.names, face.kinds, strict=True))
-            raise trace_error("specialised-size", f"the graph holds only for the shapes it was traced with ({was}): {why}",
-                              "trace the function again for these shapes", face.place)  # fmt: skip
-        face.accepted.add(shapes)
+            name, what, again = _apart(face, given)
+            message = f"the graph holds only for {what}: {why}"
+            raise trace_error(name, message, f"trace the function again for {again}", face.place)
+        face.accepted.add(given)
 
     def _check_memory(self, face: Face, tensors: list[torch.Tensor]) -> None:
         """A graph that writes into an argument keeps the others apart from it."""
@@ -134,14 +134,30 @@ class TracedModule(fx.GraphModule):
         return made  # type: ignore[no-any-return]
 
 
+def _apart(face: Face, given: tuple[Any, ...]) -> tuple[str, str, str]:
+    """The finding for a call that has another graph, what the graph holds for, and what it would be traced for."""
+    shapes, layouts, others = (a != b for a, b in zip(given, face.traced, strict=True))
+    what = []
+    if shapes:
+        was = ", ".join(f"{n}: {s}" for n, (_, s) in zip(face.names, face.kinds, strict=True))
+        what.append(f"the shapes it was traced with ({was})")
+    if layouts:
+        names = ", ".join(n for n, a, b in zip(face.names, given[1], face.traced[1], strict=True) if a != b)
+        what.append(f"the layout in memory that {names} had when it was traced")
+    if others:
+        what.append("the order of keys and the contents of objects that its arguments had when it was traced")
+    again = "these shapes" if shapes and not (layouts or others) else "this call" + (", or pass arrays in C order" if layouts else "")
+    return "specialised-size" if shapes or layouts else "python-value", " and ".join(what), again
+
+
 def copied(face: Face, leaves: list[Any]) -> list[Any]:
     """Copies of a call's arrays as the function takes them: as NumPy's, or as tensors where tensors were traced."""
     made: list[Any] = []
     for x, original in zip(leaves, face.leaf_kinds, strict=True):
         if original is torch.Tensor:
-            made.append(x.detach().clone())
+            made.append(laid_out_tensor(x))
             continue
-        array = x.detach().resolve_conj().resolve_neg().cpu().numpy().copy() if isinstance(x, torch.Tensor) else numpy.array(x)
+        array = laid_out(x.detach().resolve_conj().resolve_neg().cpu().numpy() if isinstance(x, torch.Tensor) else numpy.asarray(x))
         made.append(array[()] if issubclass(original, numpy.generic) else array)
     return made
 

@@ -21,6 +21,7 @@ from . import state
 from .special import elements
 from .state import holds_traced, is_traced
 from .table import VECTORIZE, functions, resolve, spaces
+from .twin import Twin, original_of
 
 _SCALARS = (
     "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
@@ -67,10 +68,10 @@ class UfuncTwin:
                 return tracer.ufunc(self.original, name, args, kwargs)
             return found(numpy.asarray(args[0]), *args[1:], **kwargs)
 
-        return method
+        return Twin(found, method)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or other is self.original
+        return self.original is original_of(other)
 
     def __hash__(self) -> int:
         return hash(self.original)
@@ -83,6 +84,7 @@ class ScalarMeta(type):
     """The class of scalar twins: equal to the type they stand for, and called on traced values a cast."""
 
     _np2fx_original: Any = None
+    original = property(lambda cls: cls.__base__)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         tracer = state.active()
@@ -101,7 +103,7 @@ class ScalarMeta(type):
         return other is cls or issubclass(other, cls.__base__)  # type: ignore[arg-type]
 
     def __eq__(cls, other: object) -> bool:
-        return other is cls or other is cls.__base__
+        return bool(cls.__base__ == original_of(other))
 
     def __hash__(cls) -> int:
         return hash(cls.__base__)
@@ -112,10 +114,7 @@ def _function_twin(original: Any) -> Callable[..., Any]:
         tracer = state.active()
         return original(*args, **kwargs) if tracer is None else tracer.call(original, args, kwargs)
 
-    with contextlib.suppress(AttributeError, TypeError):
-        functools.update_wrapper(twin, original, updated=())
-    twin._np2fx_twin_of = original  # type: ignore[attr-defined]
-    return twin
+    return Twin(original, twin)
 
 
 def _from_numpy(original: Any) -> Callable[..., Any]:
@@ -123,7 +122,7 @@ def _from_numpy(original: Any) -> Callable[..., Any]:
         tracer = state.active()
         return tracer.to_torch(x) if tracer is not None and is_traced(x) else original(x)
 
-    return from_numpy
+    return Twin(original, from_numpy)
 
 
 def twins() -> dict[int, Any]:
@@ -148,7 +147,7 @@ def _twins(table_version: int) -> dict[int, Any]:
             found[id(original)] = _random_twin(name, original)
     for name in _TRICKS:
         found[id(getattr(numpy, name))] = TrickTwin(name, getattr(numpy, name))
-    found[id(numpy.vectorize)] = vectorize_twin
+    found[id(VECTORIZE)] = Twin(VECTORIZE, vectorize_twin)
     found[id(torch.from_numpy)] = _from_numpy(torch.from_numpy)
     return found
 
@@ -163,11 +162,13 @@ def _random_twin(name: str, original: Any) -> Callable[..., Any]:
                 "random", f"numpy.random.{name}: a graph would repeat the numbers drawn while tracing", "pass the random numbers in"
             )
 
-    return twin
+    return Twin(original, twin)
 
 
 class TrickTwin:
     """`np.r_`, `np.c_`, `np.mgrid` and `np.ogrid`."""
+
+    _np2fx_original = True
 
     def __init__(self, name: str, original: Any) -> None:
         self.name, self.original = name, original
@@ -203,8 +204,7 @@ def _class_twin(original: Any) -> Any:
             return original(*args, **kwargs)
         return elements(tracer, original, *args, **kwargs)
 
-    twin._np2fx_twin_of = original  # type: ignore[attr-defined]
-    return twin
+    return Twin(original, twin)
 
 
 @functools.cache

@@ -241,6 +241,7 @@ class Recorder(TorchFunctionMode):
             node.meta["loose"] = True
         elif self.sizes and any(n.meta.get("loose") for n in node.all_input_nodes):
             node.meta["loose"] = not isinstance(result, torch.Tensor) or result.ndim > 0
+        self.bridge.check_uncaught(func, node, self._picks(name, args))
         if writes is not None:
             node.meta["writes"] = True
             self.record(writes, node)
@@ -316,6 +317,14 @@ class Recorder(TorchFunctionMode):
             self.record(target, clone)
         return target
 
+    def _picks(self, name: str, args: Any) -> bool:
+        """True for a call at computed positions, which may lie outside."""
+        if name not in _PICKING and not (any(w in name for w in _PICKING) and not name.endswith(("slice_scatter", "select_scatter"))):
+            return False
+        key = args[2 if len(args) > 2 and isinstance(args[1], int) else 1] if len(args) > 1 else None
+        keys = key if isinstance(key, (list, tuple)) else (key,)
+        return any(isinstance(k, torch.Tensor) and self.has(k) and k.dtype != torch.bool for k in keys)
+
     def _note_sizes(self, result: Any) -> None:
         for part in result if isinstance(result, (list, tuple)) else (result,):
             if isinstance(part, torch.Tensor):
@@ -351,6 +360,9 @@ def _sizes_depend_on_values(name: str, args: Any) -> bool:
 
 def _by_mask(key: Any) -> bool:
     return any(isinstance(k, torch.Tensor) and k.dtype in (torch.bool, torch.uint8) for k in (key if isinstance(key, tuple) else (key,)))
+
+
+_PICKING = ("__getitem__", "__setitem__", "embedding", "gather", "scatter", "take", "put", "index")
 
 
 def _has_tensor(args: Any) -> bool:

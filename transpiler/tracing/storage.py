@@ -138,7 +138,7 @@ class Storage:
         places = self._laid_out()
         if parts > 1:
             places = (places[:, None] * parts + numpy.arange(parts)).reshape(-1)
-        first = (view.__array_interface__["data"][0] - _start(self.owner)) // view.dtype.itemsize if view.size else 0
+        first = (_start(view) - _start(self.owner) - _below(self.owner)) // view.dtype.itemsize if view.size else 0
         steps = tuple(s // view.dtype.itemsize * 8 for s in view.strides)
         return as_strided(places[first:], view.shape, steps) if view.size else numpy.empty(view.shape, numpy.int64)
 
@@ -146,10 +146,12 @@ class Storage:
         """The C-order number of each element, in the order in which they lie in memory."""
         if self._places is None:
             owner = self.owner
-            memory = numpy.empty(owner.size, numpy.int64)
+            low = -_below(owner) // owner.dtype.itemsize
             steps = tuple(s // owner.dtype.itemsize * 8 for s in owner.strides)
+            above = sum(s * (n - 1) for s, n in zip(steps, owner.shape, strict=True) if s > 0) // 8
+            memory = numpy.zeros(low + above + 1 if owner.size else 0, numpy.int64)  # also what lies between the elements of an argument
             if owner.size:
-                as_strided(memory, owner.shape, steps)[...] = numpy.arange(owner.size).reshape(owner.shape)
+                as_strided(memory[low:], owner.shape, steps)[...] = numpy.arange(owner.size).reshape(owner.shape)
             self._places = memory
         return self._places
 
@@ -161,6 +163,11 @@ def _scattered(places: torch.Tensor) -> Any:
 def _start(x: numpy.ndarray[Any, Any]) -> int:
     """The address of the first element."""
     return x.__array_interface__["data"][0]
+
+
+def _below(x: numpy.ndarray[Any, Any]) -> int:
+    """How far the lowest address lies from that of the first element: zero or less."""
+    return sum(s * (n - 1) for s, n in zip(x.strides, x.shape, strict=True) if s < 0 and x.size)
 
 
 def _native(dtype: numpy.dtype[Any]) -> numpy.dtype[Any]:

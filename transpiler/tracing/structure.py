@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import keyword
 import re
@@ -12,6 +13,7 @@ import numpy
 import torch
 
 from .array import TracedNpArray
+from .contents import ATOMS, bits_of, contents_of
 from .number import TracedNumber
 from .scalar import TracedScalar
 
@@ -31,21 +33,26 @@ class Fixed:
     value: Any
     name: str
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fixed) and self.name == other.name and same(self.value, other.value)
+
 
 @dataclasses.dataclass(frozen=True)
 class Node:
-    """A container: how it is made again, the keys of its parts and the parts."""
+    """A container: how it is made again, the keys of its parts and the parts. For a subclass of dict also an empty one of its kind,
+    which knows what else that has (the factory of a defaultdict)."""
 
     kind: type
     keys: tuple[Any, ...]
     parts: tuple[Any, ...]
+    empty: Any = dataclasses.field(default=None, compare=False)
 
     def build(self, parts: list[Any]) -> Any:
         """The container with other parts."""
         if self.kind in (list, tuple):
             return self.kind(parts)
         if issubclass(self.kind, dict):
-            made = self.kind() if self.kind is not dict else {}
+            made = self.kind() if self.empty is None else copy.copy(self.empty)
             made.update(zip(self.keys, parts, strict=True))
             return made
         if dataclasses.is_dataclass(self.kind):
@@ -88,7 +95,17 @@ def flatten(x: Any, name: str, leaves: list[Any], seen: tuple[int, ...] = ()) ->
         type(x),
         keys,
         tuple(flatten(p, f"{name}_{k}" if name else str(k), leaves, (*seen, id(x))) for k, p in zip(keys, parts, strict=True)),
+        emptied(x),
     )
+
+
+def emptied(x: Any) -> Any:
+    """An empty one of a subclass of dict; None for all else."""
+    if not isinstance(x, dict) or type(x) is dict:
+        return None
+    made = copy.copy(x)
+    made.clear()
+    return made
 
 
 def _has_leaf(parts: tuple[Any, ...]) -> bool:
@@ -105,11 +122,13 @@ def rebuild(structure: Any, leaf: Callable[[int], Any]) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """True where two values that are no arrays are of one type and equal (NaN is equal to itself)."""
+    """True where two values that are no arrays are of one type and equal (floats by their bits)."""
     if a is b:
         return True
     if type(a) is not type(b):
         return False
+    if type(a) in (float, complex):
+        return bool(bits_of(a) == bits_of(b))
     try:
         return bool(a == b) or bool(a != a and b != b)
     except Exception:
@@ -133,6 +152,41 @@ def match(structure: Any, value: Any, leaves: list[Any]) -> str | None:
     return next((why for key, part in zip(structure.keys, structure.parts, strict=True) if (why := match(part, parts[key], leaves))), None)
 
 
+def particulars(structure: Any, value: Any) -> tuple[Any, ...]:
+    """What may differ in a value that matches a structure: the order of keys, and what objects hold now."""
+    if isinstance(structure, Leaf):
+        return ()
+    if isinstance(structure, Fixed):
+        return () if type(value) in ATOMS else contents_of(value)
+    keys, parts = children(value) or ((), ())
+    own: tuple[Any, ...] = ()
+    if isinstance(value, dict):
+        own = keys if all(type(k) is str for k in keys) else contents_of(keys)
+        if type(value) is not dict:
+            own += contents_of([getattr(value, "default_factory", None), getattr(value, "__dict__", None)])
+    found = dict(zip(keys, parts, strict=True))
+    held = tuple(particulars(part, found[key]) for key, part in zip(structure.keys, structure.parts, strict=True))
+    return (own, held) if own or any(held) else ()
+
+
+def laid_over(structure: Any, value: Any) -> Any:
+    """The structure of a value that matches another: the numbers of that one's arrays, the order of keys and the objects of its own."""
+    if isinstance(structure, Leaf):
+        return structure
+    if isinstance(structure, Fixed):
+        return Fixed(value, structure.name)
+    keys, parts = children(value) or ((), ())
+    before = dict(zip(structure.keys, structure.parts, strict=True))
+    return Node(type(value), keys, tuple(laid_over(before[k], p) for k, p in zip(keys, parts, strict=True)), emptied(value))
+
+
+def leaf_order(structure: Any) -> list[Leaf]:
+    """The places of the arrays, as they stand in the structure."""
+    if isinstance(structure, Leaf):
+        return [structure]
+    return [leaf for part in structure.parts for leaf in leaf_order(part)] if isinstance(structure, Node) else []
+
+
 def _told(value: Any) -> str:
     if is_leaf(value):
         return "an array"
@@ -143,17 +197,10 @@ def _told(value: Any) -> str:
 def leaf_names(structure: Any) -> list[str]:
     """Names for the placeholders: Python names, each once."""
     found: list[str] = []
-
-    def visit(s: Any) -> None:
-        if isinstance(s, Leaf):
-            name = re.sub(r"\W", "_", s.name) or "x"
-            name = f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
-            while name in found:
-                name += "_"
-            found.append(name)
-        elif isinstance(s, Node):
-            for part in s.parts:
-                visit(part)
-
-    visit(structure)
+    for leaf in sorted(leaf_order(structure), key=lambda s: s.index):
+        name = re.sub(r"\W", "_", leaf.name) or "x"
+        name = f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
+        while name in found:
+            name += "_"
+        found.append(name)
     return found

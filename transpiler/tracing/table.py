@@ -11,6 +11,7 @@ import numpy
 
 from ..rules import load, load_once
 from ..semantics.table import Refusal, Rule, original, version
+from .twin import original_of
 
 SPACES = ("numpy", "numpy.linalg", "numpy.fft")
 """The namespaces whose functions are known by name."""
@@ -34,9 +35,7 @@ class Known:
 def resolve(name: str) -> Any:
     """The object that a dotted name stands for; None where this NumPy (or another library) does not have it."""
     found = original(name)
-    if getattr(type(found), "_np2fx_original", False):
-        return found.original  # a trace is running, and the name holds a twin
-    return found if isinstance(found, type) else getattr(found, "_np2fx_twin_of", found)
+    return original_of(found)  # while a trace is running the name holds a twin
 
 
 def functions() -> dict[Any, Known]:
@@ -73,9 +72,7 @@ def is_function(x: Any) -> bool:
 
 def find(function: Any) -> Known:
     """What is known of a NumPy function, also where it is not public."""
-    function = getattr(function, "_np2fx_twin_of", function)
-    if getattr(type(function), "_np2fx_original", False):
-        function = function.original
+    function = original_of(function)
     try:
         found = functions().get(function)
     except TypeError:

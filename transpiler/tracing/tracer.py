@@ -19,7 +19,7 @@ from ..semantics.arrays import as_tensor, cast
 from ..semantics.destination import for_out
 from ..semantics.dtypes import resolve, to_numpy, to_torch
 from ..semantics.table import Refused, Rule
-from ..semantics.ufunc import Ufunc, in_dtype
+from ..semantics.ufunc import Ufunc, in_dtype, outputs
 from .arguments import Arguments
 from .array import TracedNpArray
 from .calls import Call, bound, setitem, take_out
@@ -96,8 +96,8 @@ class Tracer(Arguments):
             function = known.function
             kwargs = dict(kwargs)
             out = kwargs.pop("out", None)
-            if method == "__call__" and len(inputs) > function.nin:
-                out, inputs = inputs[function.nin :], inputs[: function.nin]
+            if method == "__call__":
+                out, inputs = outputs(function, inputs, out), inputs[: function.nin]
             if out is not None and not isinstance(out, tuple):
                 out = (out,)
             if out is not None and all(o is None for o in out):
@@ -226,7 +226,7 @@ class Tracer(Arguments):
             known = trick("vectorize", VECTORIZE)
             self._mark(known.name)
             real = Call(lambda f, *a: VECTORIZE(f, **options)(*a), (function, *args), {}, {})
-            return self._run(known, real, None, lambda a, k: self._rule(known).body(a[0], options.get("otypes"))(*a[1:]))
+            return self._run(known, real, None, lambda a, k: self._rule(known).body(a[0], **options)(*a[1:]))
 
     # The call itself
 
@@ -250,7 +250,11 @@ class Tracer(Arguments):
             check_numbers(known.name, real, [*targets, result])
         tensors = self._tensors(known, rule, torch_args, torch_kwargs)
         if targets:
-            self._write(targets, tensors)
+            wanted = target if isinstance(target, tuple) else (target,)
+            made = list(tensors) if isinstance(tensors, (tuple, list)) else [tensors]
+            self._write(targets, [tensor for t, tensor in zip(wanted, made, strict=False) if t is not None])
+            if isinstance(target, tuple) and len(targets) != len(target):
+                return tuple(self._wrap(r, v, known) if t is None else t for t, r, v in zip(target, result, made, strict=True))
             return None if result is None else same if same is not None else target
         if same is not None:
             return same
@@ -312,7 +316,7 @@ class Tracer(Arguments):
             result = pure(*args, **kwargs)
             if where is True:
                 return result
-            held = None if out is None else tuple(self.tensor(o) for o in out)
+            held = None if out is None else tuple(None if o is None else self.tensor(o) for o in out)
             return Ufunc.masked(result, held[0] if held is not None and len(held) == 1 else held, where, kwargs.get("casting", "same_kind"))
         if out is None or method == "outer":
             return getattr(self._ufunc_of(known), method)(*args, **kwargs)
@@ -464,6 +468,8 @@ class Tracer(Arguments):
         with self.inside():
             view = array._value.view()
             view.shape = shape
+            if array._storage.origin == "sample" and array._value is array._storage.owner and view.shape != array._value.shape:
+                self.fail("mutation", "x.shape = ... changes the shape of the caller's array", "x = x.reshape(shape)")
             tensor = None if self.is_constant(array) else torch.reshape(self.tensor(array), view.shape)
             array._value, array._tensor, array._version = view, tensor, array._storage.version
             array._reset(view)

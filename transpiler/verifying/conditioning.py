@@ -31,7 +31,7 @@ def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, 
     apart = [(i, w, g, far) for i, w, g, far in apart if far.any()]
     if not apart or not _only_floats_differ(want, got):
         return None
-    largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0)) for x in _floats_in(arguments)), default=0.0)
+    largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0)) for x in _numbers_in(arguments)), default=0.0)
     coarser = {x.dtype for x in _floats_in(arguments)}
     if all(_overflows(w, g, far, largest) for _, w, g, far in apart):
         return "overflow"
@@ -73,7 +73,7 @@ def _spreads(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome
 
 
 def _moved(value: Any, rng: np.random.Generator) -> Any:
-    """Arguments with every float moved by up to `ROUNDINGS` units in the last place."""
+    """Arguments with every float moved by up to `ROUNDINGS` units in the last place, and so every integer that no float64 holds."""
     if isinstance(value, Mapping):
         return {key: _moved(item, rng) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -85,6 +85,10 @@ def _moved(value: Any, rng: np.random.Generator) -> Any:
         factor = 1 + ROUNDINGS * np.finfo(value.dtype).eps * rng.uniform(-1, 1, value.shape)
         moved = (value * factor).astype(value.dtype)
         return moved if isinstance(value, np.ndarray) else moved[()]
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.itemsize == 8 and value.dtype.kind in "iu":
+        room = np.abs(value.astype(np.float64)) * np.finfo(np.float64).eps  # 0 for all that a float64 holds exactly
+        step = (ROUNDINGS * np.where(room < 1, 0, room) * rng.uniform(0, 1, value.shape)).astype(np.int64).astype(value.dtype)
+        return value - step if value.dtype.kind == "u" else value - np.sign(value) * step  # towards 0: nothing overflows
     return value
 
 

@@ -1,0 +1,298 @@
+"""What a graph is specialised on beside sizes: orders of keys, layouts in memory, contents of objects, bits of floats."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import functools
+import math
+
+import np2fx
+import numpy as np
+import pytest
+import torch
+
+
+def same_or_refused(fn, sample, call, finding=None):
+    """The graph traced for `sample` gives for `call` what NumPy gives; with `finding` it refuses the call."""
+    graph = np2fx.trace(fn, *sample())
+    given = call()
+    if finding is not None:
+        with pytest.raises(np2fx.TraceError) as refused:
+            graph(*given)
+        assert [f.name for f in refused.value.findings] == [finding]
+        return
+    mine = call()
+    want, got = fn(*mine), graph(*given)
+    np.testing.assert_array_equal(np.asarray(got), want)
+    for a, b in zip(mine, given, strict=True):
+        if isinstance(a, np.ndarray):
+            np.testing.assert_array_equal(b, a)
+
+
+A, B = np.array([1.0, 2.0]), np.array([30.0, 40.0])
+
+
+def by_key(d):
+    return d["a"] - d["b"]
+
+
+def in_order(d):
+    first, second = d.values()
+    return first - second
+
+
+def nested(d):
+    return np.concatenate(list(d["inner"].values()))
+
+
+@pytest.mark.parametrize(("fn", "sample", "call", "finding"), [
+    (by_key, {"a": A, "b": B}, {"b": B, "a": A}, None),
+    (in_order, {"a": A, "b": B}, {"b": B, "a": A}, "python-value"),
+    (nested, {"inner": {"a": A, "b": B}}, {"inner": {"b": B, "a": A}}, "python-value"),
+    (lambda d: {k: v + 1 for k, v in d.items()}, {"a": A, "b": B}, {"b": B, "a": A}, "python-value"),
+    (lambda d: d["x"] * next(iter(d["k"].values())), {"x": A, "k": {"p": 2, "q": 3}}, {"x": A, "k": {"q": 3, "p": 2}}, "python-value"),
+    (lambda d: d["x"] * d["k"]["q"], {"x": A, "k": {"p": 2, "q": 3}}, {"x": A, "k": {"q": 3, "p": 2}}, None),
+    (lambda d: d["a b"] - d["a_b"], {"a b": A, "a_b": B}, {"a_b": B, "a b": A}, None),
+    (lambda d: np.subtract(*d.values()), {"a b": A, "a_b": B}, {"a_b": B, "a b": A}, "python-value"),
+])  # fmt: skip
+def test_the_order_of_keys(fn, sample, call, finding):
+    same_or_refused(fn, lambda: (sample,), lambda: (call,), finding)
+
+
+def test_the_order_of_keyword_arguments():
+    def total(**arrays):
+        return np.concatenate(list(arrays.values()))
+
+    graph = np2fx.trace(total, a=A, b=B)
+    assert graph(a=A, b=B).tolist() == [1, 2, 30, 40]
+    with pytest.raises(np2fx.TraceError):
+        graph(b=B, a=A)
+
+
+def centred(x):
+    y = x.reshape(-1)
+    y -= y.mean()
+    return y
+
+
+def across(x):
+    y = x.T.reshape(-1)
+    y += 1
+    return x * 2
+
+
+LAYOUTS = {
+    "C": lambda: np.arange(12.0).reshape(3, 4),
+    "F": lambda: np.asfortranarray(np.arange(12.0).reshape(3, 4)),
+    "gaps": lambda: np.arange(24.0).reshape(3, 8)[:, ::2],
+    "rows": lambda: np.arange(24.0).reshape(6, 4)[::2],
+    "back": lambda: np.arange(12.0).reshape(3, 4)[::-1],
+    "turned": lambda: np.arange(12.0).reshape(3, 4)[::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("fn", [
+    centred, across, lambda x: x.ravel("K"), lambda x: x.ravel("A"), lambda x: x.flatten("A"), lambda x: x.reshape(-1, order="A"),
+    lambda x: np.copy(x).ravel("K"), lambda x: (x + 1).ravel("K"), lambda x: x.ravel("F") * 2, lambda x: x * 2 + x.sum(0),
+], ids=["centred", "across", "ravel K", "ravel A", "flatten A", "reshape A", "copy", "sum", "ravel F", "plain"])  # fmt: skip
+def test_the_layout_of_an_argument(fn):
+    for sample in LAYOUTS.values():
+        try:
+            graph = np2fx.trace(fn, sample())
+        except np2fx.TraceError:
+            continue
+        for call in LAYOUTS.values():
+            mine, given = call(), call()
+            want = fn(mine)
+            try:
+                got = graph(given)
+            except np2fx.TraceError as refused:
+                assert call is not sample
+                assert [f.name for f in refused.findings] == ["specialised-size"]
+                continue
+            np.testing.assert_array_equal(got.numpy(), want)
+            np.testing.assert_array_equal(given, mine)
+
+
+def test_code_that_asks_for_no_layout_takes_all():
+    graph = np2fx.trace(lambda x: x.reshape(-1) * 2, np.ones((3, 4)))
+    for call in LAYOUTS.values():
+        np.testing.assert_array_equal(graph(call()).numpy(), call().reshape(-1) * 2)
+    assert graph(torch.ones(4, 3, dtype=torch.float64).T).tolist() == [2.0] * 12
+
+
+@dataclasses.dataclass
+class Config:
+    gain: float
+    tables: dict = dataclasses.field(default_factory=dict)
+    unused: int = 0
+
+
+class Slotted:
+    __slots__ = ("gain", "tables", "unused")
+
+    def __init__(self, gain):
+        self.gain, self.tables, self.unused = gain, {}, 0
+
+
+@pytest.mark.parametrize("kind", [Config, Slotted])
+def test_an_object_changed_after_the_trace(kind):
+    c = kind(2.0)
+    c.tables["k"] = [1, 2]
+    graph = np2fx.trace(lambda x, c: x * c.gain + c.tables["k"][0], A, c)
+    assert graph(A, c).tolist() == [3, 5]
+    c.unused = 5
+    assert graph(A, c).tolist() == [3, 5]
+    for change, back in ((lambda: setattr(c, "gain", 3.0), lambda: setattr(c, "gain", 2.0)),
+                         (lambda: c.tables["k"].__setitem__(0, 9), lambda: c.tables["k"].__setitem__(0, 1))):  # fmt: skip
+        change()
+        with pytest.raises(np2fx.TraceError) as refused:
+            graph(A, c)
+        assert refused.value.findings[0].name == "python-value"
+        back()
+        assert graph(A, c).tolist() == [3, 5]
+
+
+def test_an_array_in_an_object_changed_after_the_trace():
+    class Holder:
+        def __init__(self):
+            self.table = np.array([1.0, 2.0])
+
+    h = Holder()
+    graph = np2fx.trace(lambda x, h: x * h.table, A, h)
+    assert graph(A, h).tolist() == [1, 4]
+    h.table[0] = 7
+    with pytest.raises(np2fx.TraceError):
+        graph(A, h)
+
+
+@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: [v], lambda v: {"k": (v,)}, lambda v: complex(1, v), functools.partial(Config)])
+def test_a_zero_has_a_sign(wrap):
+    graph = np2fx.trace(lambda x, k: x * 2, A, wrap(0.0))
+    assert graph(A, wrap(0.0)).tolist() == [2, 4]
+    graph = np2fx.trace(lambda x, k: x * math.copysign(1, _number(k)), A, wrap(0.0))
+    with pytest.raises(np2fx.TraceError):
+        graph(A, wrap(-0.0))
+
+
+def _number(k):
+    while not isinstance(k, float):
+        k = k[0] if isinstance(k, (list, tuple)) else k["k"] if isinstance(k, dict) else k.imag if isinstance(k, complex) else k.gain
+    return k
+
+
+def test_nan_is_nan():
+    graph = np2fx.trace(lambda x, k: x * k, A, float("nan"))
+    assert np.isnan(graph(A, float("nan"))).all()
+
+
+def test_a_defaultdict():
+    d = collections.defaultdict(lambda: A, a=A)
+    graph = np2fx.trace(lambda x, d: x + d["a"], B, d)
+    assert graph(B, d).tolist() == [31, 42]
+    with pytest.raises(np2fx.TraceError) as refused:
+        np2fx.trace(lambda x, d: x + d["new"], B, d)
+    assert refused.value.findings[0].name == "side-effect"
+    assert list(d) == ["a"]
+
+
+def test_the_error_of_numpy_at_another_size():
+    graph = np2fx.trace(lambda x, y: x + y, A, B)
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        graph(np.ones(2), np.ones(3))
+
+
+def inverted_number(x):
+    return 1 / float(x[0])
+
+
+def divided(x):
+    try:
+        return x * inverted_number(x)
+    except ArithmeticError:
+        return x
+
+
+def rooted(x):
+    try:
+        v = math.sqrt(x[0])
+    except ValueError:
+        v = 0.0
+    return x * v
+
+
+def inverted(x):
+    try:
+        return np.linalg.inv(np.diag(x))
+    except np.linalg.LinAlgError:
+        return x
+
+
+def suppressed(x):
+    with contextlib.suppress(ZeroDivisionError):
+        return x * inverted_number(x)
+    return x
+
+
+def finished(x):
+    y = x
+    while True:
+        try:
+            y = x * inverted_number(x)
+        finally:
+            break  # noqa: B012
+    return y
+
+
+def picked(x):
+    try:
+        return x[np.argmax(x) + 1]
+    except (IndexError, KeyError):
+        return x[0]
+
+
+@pytest.mark.parametrize("fn", [divided, rooted, inverted, suppressed, finished, picked])
+def test_an_exception_over_values_that_would_be_caught_is_refused(fn):
+    with pytest.raises(np2fx.TraceError) as refused:
+        np2fx.trace(fn, np.array([2.0, 5.0, 3.0]))
+    assert [f.name for f in refused.value.findings] == ["data-dependent-branch"]
+
+
+def unrelated(x):
+    try:
+        return x * inverted_number(x)
+    except KeyError:
+        return x
+
+
+def raised_again(x):
+    try:
+        return x * inverted_number(x)
+    except ZeroDivisionError as problem:
+        raise ValueError("zero") from problem
+
+
+def outside(x):
+    try:
+        factor = {}["a"]
+    except KeyError:
+        factor = 2.0
+    return x * inverted_number(x) * factor
+
+
+def at_fixed_places(x):
+    try:
+        y = x.copy()
+        y[1:] = 0
+        y[[0, 1]] = x[[1, 0]]
+        return y[y > 0]
+    except Exception:
+        return x
+
+
+@pytest.mark.parametrize("fn", [unrelated, raised_again, outside, at_fixed_places])
+def test_what_catches_no_exception_over_values_is_traced(fn):
+    x = np.array([2.0, 5.0, 3.0])
+    np.testing.assert_array_equal(np2fx.trace(fn, x)(torch.from_numpy(x)).numpy(), fn(x))
