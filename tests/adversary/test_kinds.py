@@ -280,3 +280,8 @@ def test_at_writes_into_what_is_read_only():
 
 def test_a_matrix_made_in_falling_order_is_no_reversed_view():
     right("v = np.vander(x, 3)\nw = np.ravel(v[0][::-1])[::-1]\nw += 1\nu = np.moveaxis(v, 0, -2).ravel()\nv -= 1\nreturn v, w, u", np.array([2.0, 3.0]))
+
+
+def test_what_is_read_only_stays_so_when_it_is_reversed_twice():
+    body = "v = np.flipud(x)\nw = np.broadcast_to(v, v.shape)[::-1]\ntry:\n    w[...] = 2\nexcept ValueError:\n    v = v + 1\nreturn v, w"
+    not_wrong(body, np.arange(3.0))

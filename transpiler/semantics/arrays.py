@@ -278,7 +278,7 @@ def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:
         if args and getattr(args[0], "_np2fx_read_only", False):
             others = {id(x) for x in args}  # broadcast_arrays gives an array of the right shape back itself
             for made in found if isinstance(found, (list, tuple)) else (found,):
-                shared = isinstance(made, torch.Tensor) and (_memory(made) == _memory(args[0]) or hasattr(made, "_np2fx_mirror"))
+                shared = isinstance(made, torch.Tensor) and (_memory(made) in _lineage(args[0]) or hasattr(made, "_np2fx_mirror"))
                 if shared and id(made) not in others:
                     read_only(made)
         return found
@@ -436,6 +436,17 @@ def written(target: torch.Tensor) -> None:
             check_unshared(base)
             base.copy_(push(base, copy))
             changed.append(_memory(base))
+
+
+def _lineage(x: torch.Tensor) -> set[int]:
+    """The memory of `x`, and what that mirrors."""
+    found = {_memory(x)}
+    copy = x if x._base is None else x._base
+    while hasattr(copy, "_np2fx_mirror"):
+        root = copy._np2fx_mirror[0]
+        found.add(_memory(root))
+        copy = root if root._base is None else root._base
+    return found
 
 
 def _memory(x: torch.Tensor) -> int:
