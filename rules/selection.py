@@ -325,7 +325,8 @@ def compress(condition, a, axis=None, out=None):
         raise ValueError("condition must be a 1-d array")
     found = torch.nonzero(truth, as_tuple=True)[0] if isinstance(truth, torch.Tensor) else numpy.flatnonzero(truth)
     a = as_tensor(a)
-    return picked(a.reshape(-1), found, 0) if axis is None else picked(a, found, axis_of(axis, a.ndim))
+    a = a.reshape(-1) if axis is None or a.ndim == 0 else a  # a 0-d array has one axis here
+    return picked(a, found, 0 if axis is None else axis_of(axis, a.ndim))
 
 @rule("numpy.ndarray.compress", kind="selection", examples=("x.compress([True], axis=0)",))
 def _compress_method(a, condition, axis=None, out=None):

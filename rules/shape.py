@@ -172,7 +172,7 @@ def expand_dims(a, axis):
 def squeeze(a, axis=None):
     """Raises ValueError where an axis to remove is not of size one."""
     a = as_tensor(a)
-    if axis is None:
+    if axis is None or (a.ndim == 0 and axis in (0, -1)):
         return torch.squeeze(a)
     axes = _axes(axis, a.ndim)
     if any(a.shape[d] != 1 for d in axes):

@@ -76,7 +76,7 @@ def lexsort(keys, axis=-1):
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     if len({tuple(c.shape) for c in columns}) > 1:
         raise ValueError("all keys need to be the same shape")
-    if columns[0].ndim == 0:
+    if columns[0].ndim == 0 and axis in (0, -1):
         return torch.zeros((), dtype=torch.int64, device=columns[0].device)
     return _last_key_first(columns, normalize_axis_index(axis, columns[0].ndim))
 
@@ -101,7 +101,7 @@ def _partition_method(a, kth, axis=-1, kind="introselect", order=None):
 @rule("numpy.argpartition", "numpy.ndarray.argpartition", kind="sorting", examples=("v[np.argpartition(v, 0)[0]]",))
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     """The order that partitions (see `partition`): here the one that sorts."""
-    return _order(*_partitioned(a, kth, axis, order))
+    return _order(*_partitioned(torch.atleast_1d(as_tensor(a)), kth, axis, order))
 
 def _partitioned(a: Any, kth: Any, axis: Any, order: Any) -> tuple[torch.Tensor, int]:
     """What to sort and along which axis. Raises ValueError where `kth` is out of bounds."""

@@ -285,3 +285,10 @@ def test_a_matrix_made_in_falling_order_is_no_reversed_view():
 def test_what_is_read_only_stays_so_when_it_is_reversed_twice():
     body = "v = np.flipud(x)\nw = np.broadcast_to(v, v.shape)[::-1]\ntry:\n    w[...] = 2\nexcept ValueError:\n    v = v + 1\nreturn v, w"
     not_wrong(body, np.arange(3.0))
+
+
+@pytest.mark.parametrize("call", ["np.compress([True], {})", "np.squeeze({})", "np.argpartition({}, 0)", "np.lexsort(({}, {}))", "np.sum({})", "np.take({}, [0])"])
+@pytest.mark.parametrize("axis", ["0", "-1", "1"])
+def test_the_axis_of_what_has_none(call, axis):
+    text = call.replace("{}", "x[0]")[:-1] + f", axis={axis})"
+    right(f"try:\n    return {text}\nexcept np.exceptions.AxisError:\n    return x", np.array([3.0, 1.0]))
