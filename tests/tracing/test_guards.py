@@ -296,3 +296,8 @@ def at_fixed_places(x):
 def test_what_catches_no_exception_over_values_is_traced(fn):
     x = np.array([2.0, 5.0, 3.0])
     np.testing.assert_array_equal(np2fx.trace(fn, x)(torch.from_numpy(x)).numpy(), fn(x))
+
+
+def test_a_complex_nan_is_the_same_constant_in_two_traces():
+    report = np2fx.verify(lambda x: np.where(np.isnan(x), np.nan + 0j, x), np.array([1.0, 2.0]), max_examples=5)
+    assert report.ok, report

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import linecache
 import sys
 from collections.abc import Iterator
@@ -44,6 +45,7 @@ def caught_here(problem: type[BaseException] | None, end: CodeType) -> bool:
     return False
 
 
+@functools.cache  # asked for every call
 def raised_by(name: str, by_value: bool, loose: bool) -> type[BaseException] | None:
     """What a call in a graph raises for some values where nothing is asserted; None where it does not."""
     if any(word in name for word in ("linalg", "cholesky", "inverse", "solve")):

@@ -54,6 +54,8 @@ def _same_argument(a: Any, b: Any, first: dict[fx.Node, int], second: dict[fx.No
         return False
     if isinstance(a, float):
         return a.hex() == b.hex()
+    if isinstance(a, complex):
+        return (a.real.hex(), a.imag.hex()) == (b.real.hex(), b.imag.hex())
     return bool(a == b)
 
 
