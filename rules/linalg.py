@@ -44,7 +44,8 @@ def lapack(function, *arrays, **options):
         found = function(*(cast(t, double) for t in tensors), **options)
     dtype = promote(*dtypes) if dtypes <= {torch.float32, torch.complex64} else double
     wanted = {torch.float64: real_of(dtype), torch.complex128: complex_of(dtype)}
-    return cast(found, wanted[found.dtype]) if isinstance(found, torch.Tensor) else [cast(x, wanted.get(x.dtype, x.dtype)) for x in found]
+    laid = [cast(x, wanted.get(x.dtype, x.dtype)).contiguous() for x in ([found] if isinstance(found, torch.Tensor) else found)]
+    return laid[0] if isinstance(found, torch.Tensor) else laid  # in C's order, as NumPy's are: whether a part is a view hangs on that
 
 def stacked(a):
     """`a` as a tensor of matrices. Raises LinAlgError for fewer than two dimensions."""

@@ -292,3 +292,16 @@ def test_what_is_read_only_stays_so_when_it_is_reversed_twice():
 def test_the_axis_of_what_has_none(call, axis):
     text = call.replace("{}", "x[0]")[:-1] + f", axis={axis})"
     right(f"try:\n    return {text}\nexcept np.exceptions.AxisError:\n    return x", np.array([3.0, 1.0]))
+
+
+@pytest.mark.parametrize("call", ["np.linalg.inv(x)", "np.linalg.solve(x, x)", "np.linalg.cholesky(x)", "np.linalg.qr(x)[1]", "np.linalg.pinv(x)"])
+def test_matrices_of_lapack_are_laid_out_as_numpys(call):
+    right(f"v = {call}\nw = v.reshape(-1)\nw -= w\nreturn v, w", np.array([[4.0, 1.0], [1.0, 3.0]]))
+
+
+def test_a_scalar_that_is_given_back_stays_one():
+    right("v = np.nan_to_num(x)\nnp.multiply(x, 7, np.real_if_close(v))\nreturn v", np.array(1.0, np.float32))
+
+
+def test_uint64_beside_int64():
+    not_wrong("return x == y, x != y", np.array([2**64 - 1, 2, 7], np.uint64), np.array([-1, 2, -7]))

@@ -97,7 +97,8 @@ class Ufunc:
     def _ready(self, operands: list[Any], loop: tuple[torch.dtype, ...]) -> list[Any]:
         """Operands in the loop's dtype: constants as Python numbers where the body takes them, the rest as tensors."""
         wide = {d for d in loop[: self.nin] if d in WIDER}
-        if torch.uint64 in wide and not self.exact_unsigned:
+        mixed = self.compares and torch.int64 in loop[: self.nin]  # NumPy compares the two exactly, their bits would not
+        if torch.uint64 in wide and (mixed or not self.exact_unsigned):
             raise Refused(f"numpy.{self.__name__} of uint64 has no torch kernel", "cast to int64 or float64 first", "unsupported-dtype")
         device = next((x.device for x in operands if isinstance(x, torch.Tensor)), None)
         ready: list[Any] = []

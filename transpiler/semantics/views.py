@@ -66,7 +66,8 @@ def giving_arrays(body: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(body)
     def given(*args: Any, **kwargs: Any) -> Any:
-        return zero_d_array(body(*args, **kwargs))
+        made = body(*args, **kwargs)
+        return zero_d_array(owned(made) if any(made is x for x in args) else made)  # a scalar that is given back stays one itself
 
     return given
 
