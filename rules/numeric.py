@@ -220,7 +220,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     areas = divide.compute(multiply.compute(steps, pairs), 2.0)
     return torch.sum(areas, dim=axis, dtype=areas.dtype)
 
-@rule("numpy.unwrap", kind="elementwise", examples=("np.unwrap(f)", "np.unwrap(x, period=6)", "np.unwrap(f, discont=1.0, axis=0)"))
+@rule("numpy.unwrap", kind="reduction", examples=("np.unwrap(f)", "np.unwrap(x, period=6)", "np.unwrap(f, discont=1.0, axis=0)"))
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     """Jumps along `axis` of more than `discont` (half a period) brought back by whole periods."""
     p = as_tensor(p)
