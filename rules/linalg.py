@@ -286,7 +286,7 @@ def matrix_power(a, n):
     rest = matrix_power(matmul(a, a), n // 2)
     return matmul(a, rest) if n % 2 else rest
 
-@rule("numpy.linalg.multi_dot", kind="linalg",
+@rule("numpy.linalg.multi_dot", kind="linalg", into="exact",
       examples=("np.linalg.multi_dot([m, m.T, m])", "np.linalg.multi_dot([v, np.outer(v, w), w])"))  # fmt: skip
 @raised_as_numpy()
 def multi_dot(arrays, *, out=None):

@@ -28,7 +28,7 @@ def replaced(a, value):
     """`a` with `value` for NaN."""
     return torch.where(torch.isnan(a), value, a) if has_nan(a) else a
 
-@rule("numpy.nansum", kind="reduction",
+@rule("numpy.nansum", kind="reduction", into="fold",
       examples=("np.nansum(f)", "np.nansum(a)", "np.nansum(f, axis=-1, keepdims=True)", "np.nansum(z, axis=0)"))  # fmt: skip
 @over_axes()
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
@@ -37,23 +37,23 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
         return torch.nansum(a, dim=axis, keepdim=keepdims)
     return sum(replaced(a, 0), axis, dtype, None, keepdims, initial, where)
 
-@rule("numpy.nanprod", kind="reduction", examples=("np.nanprod(f)", "np.nanprod(a)", "np.nanprod(f, axis=-1, keepdims=True)"))
+@rule("numpy.nanprod", kind="reduction", into="fold", examples=("np.nanprod(f)", "np.nanprod(a)", "np.nanprod(f, axis=-1, keepdims=True)"))
 @over_axes()
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """NaN counts as 1."""
     return prod(replaced(a, 1), axis, dtype, None, keepdims, initial, where)
 
-@rule("numpy.nancumsum", kind="reduction", examples=("np.nancumsum(f)", "np.nancumsum(a)", "np.nancumsum(f, axis=-1)"))
+@rule("numpy.nancumsum", kind="reduction", into="fold", examples=("np.nancumsum(f)", "np.nancumsum(a)", "np.nancumsum(f, axis=-1)"))
 def nancumsum(a, axis=None, dtype=None, out=None):
     """NaN counts as 0."""
     return cumsum(replaced(as_tensor(a), 0), axis, dtype)
 
-@rule("numpy.nancumprod", kind="reduction", examples=("np.nancumprod(f)", "np.nancumprod(a)", "np.nancumprod(f, axis=-1)"))
+@rule("numpy.nancumprod", kind="reduction", into="fold", examples=("np.nancumprod(f)", "np.nancumprod(a)", "np.nancumprod(f, axis=-1)"))
 def nancumprod(a, axis=None, dtype=None, out=None):
     """NaN counts as 1."""
     return cumprod(replaced(as_tensor(a), 1), axis, dtype)
 
-@rule("numpy.nanmean", kind="reduction",
+@rule("numpy.nanmean", kind="reduction", into="total",
       examples=("np.nanmean(f)", "np.nanmean(a)", "np.nanmean(f, axis=-1, keepdims=True)", "np.nanmean(f, axis=0, where=k)"))  # fmt: skip
 @over_axes()
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
@@ -76,7 +76,7 @@ def _known(a, axis, keepdims, where):
     """How many elements are not NaN (and let through by the mask)."""
     return torch.sum(masked(torch.logical_not(torch.isnan(a)), where, False), dim=axis, keepdim=keepdims)
 
-@rule("numpy.nanvar", kind="reduction",
+@rule("numpy.nanvar", kind="reduction", into="total",
       examples=("np.nanvar(f)", "np.nanvar(a)", "np.nanvar(f, axis=-1, ddof=1)", "np.nanvar(f, axis=0, keepdims=True)"))  # fmt: skip
 @over_axes()
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
@@ -91,21 +91,21 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     freedom = _known(a, axis, keepdims, where) - lost
     return torch.where(torch.le(freedom, 0), math.nan, cast(torch.div(total, freedom), total.dtype))
 
-@rule("numpy.nanstd", kind="reduction",
+@rule("numpy.nanstd", kind="reduction", into="total",
       examples=("np.nanstd(f)", "np.nanstd(a)", "np.nanstd(f, axis=-1, ddof=1)", "np.nanstd(f, axis=0, keepdims=True)"))  # fmt: skip
 @over_axes()
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """The root of `nanvar`."""
     return root(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction))
 
-@rule("numpy.nanmax", kind="reduction",
+@rule("numpy.nanmax", kind="reduction", into="fold",
       examples=("np.nanmax(f)", "np.nanmax(x)", "np.nanmax(f, axis=-1, keepdims=True)", "np.nanmax(z, axis=0)"))  # fmt: skip
 @over_axes(empty="zero-size array to reduction operation fmax which has no identity")
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     """NaN only where there is nothing else."""
     return _nan_extremum(max, fmax, a, axis, keepdims, initial, where)
 
-@rule("numpy.nanmin", kind="reduction",
+@rule("numpy.nanmin", kind="reduction", into="fold",
       examples=("np.nanmin(f)", "np.nanmin(x)", "np.nanmin(f, axis=-1, keepdims=True)", "np.nanmin(z, axis=0)"))  # fmt: skip
 @over_axes(empty="zero-size array to reduction operation fmin which has no identity")
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
@@ -125,13 +125,13 @@ def _nan_extremum(reduce, choose, a, axis, keepdims, initial, where):
         found = torch.where(torch.all(torch.isnan(a), dim=axis, keepdim=keepdims), math.nan, found)
     return found if start is None else choose(found, start)
 
-@rule("numpy.nanargmax", kind="reduction",
+@rule("numpy.nanargmax", kind="reduction", into="buffer",
       examples=("np.nanargmax(f)", "np.nanargmax(x, axis=-1)", "np.nanargmax(f, axis=0, keepdims=True)"))  # fmt: skip
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
     """The first of equals, NaN counted as the smallest. Raises ValueError where there is only NaN."""
     return _nan_position(argmax, -math.inf, as_tensor(a), axis, keepdims)
 
-@rule("numpy.nanargmin", kind="reduction",
+@rule("numpy.nanargmin", kind="reduction", into="buffer",
       examples=("np.nanargmin(f)", "np.nanargmin(x, axis=-1)", "np.nanargmin(f, axis=0, keepdims=True)"))  # fmt: skip
 def nanargmin(a, axis=None, out=None, *, keepdims=False):
     """The first of equals, NaN counted as the largest. Raises ValueError where there is only NaN."""
@@ -143,7 +143,7 @@ def _nan_position(find, worst, a, axis, keepdims):
         demand(torch.logical_not(torch.all(torch.isnan(a), dim=axis)), ValueError("All-NaN slice encountered"))
     return found
 
-@rule("numpy.nanmedian", kind="reduction",
+@rule("numpy.nanmedian", kind="reduction", into="total",
       examples=("np.nanmedian(f)", "np.nanmedian(x)", "np.nanmedian(f, axis=-1, keepdims=True)",
                 "np.nanmedian(m, axis=(0, 1))"))  # fmt: skip
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
@@ -162,7 +162,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     middle = torch.where(torch.eq(torch.remainder(count, 2), 1), below, midpoint(below, above))
     return restored(torch.squeeze(middle, -1), axes, keepdims)
 
-@rule("numpy.nanquantile", kind="reduction",
+@rule("numpy.nanquantile", kind="reduction", into="total",
       examples=("np.nanquantile(f, 0.3)", "np.nanquantile(f.astype(np.float64), [0.0, 0.5], axis=-1)",
                 "np.nanquantile(f, 0.5, axis=0, keepdims=True, method='hazen')"))  # fmt: skip
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
@@ -172,7 +172,7 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
     slice: a dtype that depends on values, which no graph can have."""
     return _nan_quantiles(*ready(a, q, 1, overwrite_input), axis, method, keepdims, weights)
 
-@rule("numpy.nanpercentile", kind="reduction",
+@rule("numpy.nanpercentile", kind="reduction", into="total",
       examples=("np.nanpercentile(f, 30)", "np.nanpercentile(f.astype(np.float64), [0, 50], axis=-1, keepdims=True)"))  # fmt: skip
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """`nanquantile` with `q` in percent."""

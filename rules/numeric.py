@@ -62,7 +62,7 @@ def _is_bound(a, bound):
     """True for what torch.clamp takes for the same bound: None, or a number of `a`'s dtype."""
     return bound is None or stands_for(bound, a.dtype)
 
-@rule("numpy.round", "numpy.around", "numpy.ndarray.round", kind="elementwise",
+@rule("numpy.round", "numpy.around", "numpy.ndarray.round", kind="elementwise", into="own",
       examples=("np.round(x)", "np.round(f, 2)", "np.round(x, decimals=-1)", "np.around(z, 1)", "x.round(1)"))  # fmt: skip
 def round(a, decimals=0, out=None):
     """To `decimals` places, halves to even: `rint(a * 10**decimals) / 10**decimals`, NumPy's formula with its rounding errors.

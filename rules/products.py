@@ -52,7 +52,7 @@ def exactly(product, *operands, dtype=None):
         wide = _COMPUTED_IN.get(dtype, dtype)
         return cast(product(*(cast(cast(x, dtype), wide) for x in tensors)), dtype)
 
-@rule("numpy.dot", "numpy.ndarray.dot", kind="linalg",
+@rule("numpy.dot", "numpy.ndarray.dot", kind="linalg", into="exact",
       examples=("np.dot(v, w)", "np.dot(m, m.T)", "np.dot(a, 2.0)", "np.dot(x, x.T)", "v.dot(w)"))  # fmt: skip
 def dot(a, b, out=None):
     """Sum over the last axis of `a` and the second to last of `b` (for more than two dimensions this is not matmul).
@@ -233,7 +233,7 @@ def linalg_cross(x1, x2, /, *, axis=-1):
 
 # Diagonals
 
-@rule("numpy.trace", "numpy.ndarray.trace", kind="reduction",
+@rule("numpy.trace", "numpy.ndarray.trace", kind="reduction", into="fold",
       examples=("np.trace(m)", "np.trace(m, 1)", "np.trace(q, axis1=-2, axis2=-1)", "np.trace(m, offset=-1, dtype=float)",
                 "m.trace(1)"))  # fmt: skip
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):

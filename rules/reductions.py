@@ -32,7 +32,7 @@ def accumulator(source, dtype):
         return torch.uint64
     return source if source.is_floating_point or source.is_complex else torch.int64
 
-@rule("numpy.sum", "numpy.ndarray.sum", kind="reduction",
+@rule("numpy.sum", "numpy.ndarray.sum", kind="reduction", into="fold",
       examples=("np.sum(a)", "np.sum(x, axis=-1)", "x.sum(axis=0, keepdims=True)", "np.sum(x, dtype=np.float64, initial=2)",
                 "np.sum(x, axis=0, where=k)", "np.sum(m, axis=(0, -1))"))  # fmt: skip
 @over_axes()
@@ -42,7 +42,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
         return torch.sum(a, dim=axis, keepdim=keepdims)
     return _total(torch.sum, torch.add, 0, a, axis, dtype, keepdims, initial, where)
 
-@rule("numpy.prod", "numpy.ndarray.prod", kind="reduction",
+@rule("numpy.prod", "numpy.ndarray.prod", kind="reduction", into="fold",
       examples=("np.prod(a)", "np.prod(x, axis=-1)", "x.prod(axis=0, keepdims=True)", "np.prod(x, dtype=np.float64, initial=2)",
                 "np.prod(x, axis=0, where=k)", "np.prod(m, axis=(0, -1))"))  # fmt: skip
 @over_axes()
@@ -68,7 +68,7 @@ def _total(reduce, combine, neutral, a, axis, dtype, keepdims, initial, where):
         total = combine(total, widen(start_of(initial, target, a)))
     return cast(total, target)
 
-@rule("numpy.any", "numpy.ndarray.any", kind="reduction",
+@rule("numpy.any", "numpy.ndarray.any", kind="reduction", into="unsafe",
       examples=("np.any(a)", "np.any(x, axis=-1)", "x.any(axis=0, keepdims=True)", "np.any(x, where=k)", "np.any(x, axis=())"))  # fmt: skip
 @over_axes()
 def any(a, axis=None, out=None, keepdims=False, *, where=True):
@@ -77,7 +77,7 @@ def any(a, axis=None, out=None, keepdims=False, *, where=True):
         return torch.any(a, dim=axis, keepdim=keepdims)
     return torch.any(masked(cast(a, torch.bool), where, False), dim=axis, keepdim=keepdims)
 
-@rule("numpy.all", "numpy.ndarray.all", kind="reduction",
+@rule("numpy.all", "numpy.ndarray.all", kind="reduction", into="unsafe",
       examples=("np.all(a)", "np.all(x, axis=-1)", "x.all(axis=0, keepdims=True)", "np.all(x, where=k)", "np.all(x, axis=())"))  # fmt: skip
 @over_axes()
 def all(a, axis=None, out=None, keepdims=False, *, where=True):
@@ -97,7 +97,7 @@ def count_nonzero(a, axis=None, *, keepdims=False):
 
 # Means and deviations.
 
-@rule("numpy.mean", "numpy.ndarray.mean", kind="reduction",
+@rule("numpy.mean", "numpy.ndarray.mean", kind="reduction", into="mean",
       examples=("np.mean(a)", "np.mean(x, axis=-1)", "x.mean(axis=0, keepdims=True)", "np.mean(x, dtype=np.float32)",
                 "np.mean(x, axis=0, where=k)"))  # fmt: skip
 @over_axes(scalar_axis=False)
@@ -119,7 +119,7 @@ def _mean(a, axis, dtype, keepdims, where):
 def _divided(total, count):
     return cast(torch.div(cast(total, inexact(total.dtype)), count), total.dtype)
 
-@rule("numpy.var", kind="reduction",
+@rule("numpy.var", kind="reduction", into="total",
       examples=("np.var(a)", "np.var(x, axis=-1, ddof=1)", "np.var(x, axis=0, keepdims=True)", "np.var(x, dtype=np.float64, where=k)",
                 "np.var(x, axis=0, mean=np.mean(x, axis=0, keepdims=True))"))  # fmt: skip
 @over_axes(scalar_axis=False)
@@ -127,7 +127,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     """Population variance by default (`ddof=0`); integers in float64; real for complex numbers."""
     return _var(a, axis, dtype, ddof, keepdims, where, mean, correction)
 
-@rule("numpy.ndarray.var", kind="reduction", examples=("a.var()", "x.var(axis=-1, ddof=1)", "x.var(0, keepdims=True)"))
+@rule("numpy.ndarray.var", kind="reduction", into="total", examples=("a.var()", "x.var(axis=-1, ddof=1)", "x.var(0, keepdims=True)"))
 @over_axes(scalar_axis=False)
 def ndarray_var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None):
     """The method has no `correction`."""
@@ -138,7 +138,7 @@ def _var(a, axis, dtype, ddof, keepdims, where, mean, correction):
         return torch.var(a, dim=axis, correction=ddof, keepdim=keepdims)
     return _variance(a, axis, dtype, ddof_of(ddof, correction), keepdims, where, mean)
 
-@rule("numpy.std", kind="reduction",
+@rule("numpy.std", kind="reduction", into="total",
       examples=("np.std(a)", "np.std(x, axis=-1, ddof=1)", "np.std(x, axis=0, keepdims=True)", "np.std(x, dtype=np.float64, where=k)",
                 "np.std(x, axis=0, mean=np.mean(x, axis=0, keepdims=True))"))  # fmt: skip
 @over_axes(scalar_axis=False)
@@ -146,7 +146,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     """Population deviation by default (`ddof=0`); integers in float64; real for complex numbers."""
     return _std(a, axis, dtype, ddof, keepdims, where, mean, correction)
 
-@rule("numpy.ndarray.std", kind="reduction", examples=("a.std()", "x.std(axis=-1, ddof=1)", "x.std(0, keepdims=True)"))
+@rule("numpy.ndarray.std", kind="reduction", into="total", examples=("a.std()", "x.std(axis=-1, ddof=1)", "x.std(0, keepdims=True)"))
 @over_axes(scalar_axis=False)
 def ndarray_std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None):
     """The method has no `correction`."""
@@ -183,7 +183,7 @@ def root(variance):
 
 # Extrema and their positions.
 
-@rule("numpy.max", "numpy.amax", "numpy.ndarray.max", kind="reduction",
+@rule("numpy.max", "numpy.amax", "numpy.ndarray.max", kind="reduction", into="fold",
       examples=("np.max(a)", "np.max(x, axis=-1)", "x.max(axis=0, keepdims=True)", "np.max(x, initial=1)",
                 "np.max(x, axis=0, initial=-1, where=k)", "np.max(z, axis=0)"))  # fmt: skip
 @over_axes(empty="zero-size array to reduction operation maximum which has no identity")
@@ -195,7 +195,7 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=True):
         return torch.amax(a, dim=axis, keepdim=keepdims)
     return _extremum(maximum, a, axis, keepdims, initial, where)
 
-@rule("numpy.min", "numpy.amin", "numpy.ndarray.min", kind="reduction",
+@rule("numpy.min", "numpy.amin", "numpy.ndarray.min", kind="reduction", into="fold",
       examples=("np.min(a)", "np.min(x, axis=-1)", "x.min(axis=0, keepdims=True)", "np.min(x, initial=1)",
                 "np.min(x, axis=0, initial=1, where=k)", "np.min(z, axis=0)"))  # fmt: skip
 @over_axes(empty="zero-size array to reduction operation minimum which has no identity")
@@ -253,13 +253,13 @@ def complex_position(a, largest, skip_nan=False):
         hit = torch.where(torch.any(nan, dim=-1, keepdim=True), nan, hit)
     return torch.argmax(hit.to(torch.uint8), dim=-1)
 
-@rule("numpy.ptp", kind="reduction", examples=("np.ptp(x)", "np.ptp(x, axis=-1)", "np.ptp(f, axis=0, keepdims=True)"))
+@rule("numpy.ptp", kind="reduction", into="own", examples=("np.ptp(x)", "np.ptp(x, axis=-1)", "np.ptp(f, axis=0, keepdims=True)"))
 @over_axes(empty="zero-size array to reduction operation maximum which has no identity")
 def ptp(a, axis=None, out=None, keepdims=False):
     """Largest minus smallest, in the array's dtype: small integers wrap, bools are a TypeError."""
     return subtract(max(a, axis, None, keepdims), min(a, axis, None, keepdims))
 
-@rule("numpy.argmax", "numpy.ndarray.argmax", kind="reduction",
+@rule("numpy.argmax", "numpy.ndarray.argmax", kind="reduction", into="buffer",
       examples=("np.argmax(x)", "x.argmax(axis=-1, keepdims=True)", "np.argmax(f, axis=0)", "np.argmax(z, axis=0)"))  # fmt: skip
 @over_axes(single=True, empty="attempt to get argmax of an empty sequence")
 def argmax(a, axis=None, out=None, *, keepdims=False):
@@ -268,7 +268,7 @@ def argmax(a, axis=None, out=None, *, keepdims=False):
         return torch.argmax(a, dim=axis, keepdim=keepdims)
     return _position(torch.argmax, a, axis, keepdims)
 
-@rule("numpy.argmin", "numpy.ndarray.argmin", kind="reduction",
+@rule("numpy.argmin", "numpy.ndarray.argmin", kind="reduction", into="buffer",
       examples=("np.argmin(x)", "x.argmin(axis=-1, keepdims=True)", "np.argmin(f, axis=0)", "np.argmin(z, axis=0)"))  # fmt: skip
 @over_axes(single=True, empty="attempt to get argmin of an empty sequence")
 def argmin(a, axis=None, out=None, *, keepdims=False):
@@ -286,7 +286,7 @@ def _position(find, a, axis, keepdims):
 
 # Running totals.
 
-@rule("numpy.cumsum", "numpy.ndarray.cumsum", kind="reduction",
+@rule("numpy.cumsum", "numpy.ndarray.cumsum", kind="reduction", into="fold",
       examples=("np.cumsum(a)", "np.cumsum(x, axis=-1)", "x.cumsum(axis=0)", "np.cumsum(x, 0, np.float64)"))  # fmt: skip
 @over_axes(single=True)
 def cumsum(a, axis=None, dtype=None, out=None):
@@ -297,7 +297,7 @@ def cumsum(a, axis=None, dtype=None, out=None):
         return torch.cumsum(a, dim=axis)
     return _running(torch.cumsum, a, axis, dtype)
 
-@rule("numpy.cumprod", "numpy.ndarray.cumprod", kind="reduction",
+@rule("numpy.cumprod", "numpy.ndarray.cumprod", kind="reduction", into="fold",
       examples=("np.cumprod(a)", "np.cumprod(x, axis=-1)", "x.cumprod(axis=0)", "np.cumprod(x, 0, np.float64)"))  # fmt: skip
 @over_axes(single=True)
 def cumprod(a, axis=None, dtype=None, out=None):
@@ -315,14 +315,14 @@ def _running(accumulate, a, axis, dtype):
     target = accumulator(a.dtype, dtype)
     return cast(accumulate(widen(cast(a, target)), dim=axis), target)
 
-@rule("numpy.cumulative_sum", kind="reduction",
+@rule("numpy.cumulative_sum", kind="reduction", into="fold",
       examples=("np.cumulative_sum(v)", "np.cumulative_sum(x, axis=-1)",
                 "np.cumulative_sum(x, axis=0, include_initial=True)"))  # fmt: skip
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
     """`cumsum` that asks for an axis where there are several, and can start with the empty sum."""
     return _cumulative(cumsum, 0, x, axis, dtype, include_initial)
 
-@rule("numpy.cumulative_prod", kind="reduction",
+@rule("numpy.cumulative_prod", kind="reduction", into="fold",
       examples=("np.cumulative_prod(v)", "np.cumulative_prod(x, axis=-1)",
                 "np.cumulative_prod(x, axis=0, include_initial=True)"))  # fmt: skip
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):

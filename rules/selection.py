@@ -63,7 +63,7 @@ def argwhere(a):
 def flatnonzero(a):
     return torch.nonzero(as_tensor(a, torch.bool).flatten(), as_tuple=True)[0]
 
-@rule("numpy.take", "numpy.ndarray.take", kind="selection", examples=(
+@rule("numpy.take", "numpy.ndarray.take", kind="selection", into="buffer", examples=(
     "np.take(x, i)", "np.take(x, i, axis=0)", "np.take(x, 0, axis=-1)", "np.take(x, [[0, 5]], mode='clip')",
     "np.take(x, [9, -9], axis=0, mode='wrap')",
 ))  # fmt: skip
@@ -244,7 +244,7 @@ def fill(a, value):
     demand_fit(value, a.dtype)
     return filled(a, ready.reshape(()))
 
-@rule("numpy.choose", "numpy.ndarray.choose", kind="selection", examples=(
+@rule("numpy.choose", "numpy.ndarray.choose", kind="selection", into="unsafe", examples=(
     "np.choose(k, [x, y])", "np.choose([0, 1], [1, 2.5])", "np.choose(x > 0, (x, 0))", "np.choose([5, -1], [[1, 2], [3, 4]], mode='clip')",
 ))  # fmt: skip
 def choose(a, choices, out=None, mode="raise"):
@@ -316,7 +316,7 @@ def _conditions(x: torch.Tensor, condlist: Any) -> list[torch.Tensor]:
         single = not isinstance(first, (list, numpy.ndarray)) and not (isinstance(first, torch.Tensor) and first.ndim)
     return [as_tensor(c, torch.bool).to(x.device) for c in ([condlist] if single else condlist)]
 
-@rule("numpy.compress", kind="selection",
+@rule("numpy.compress", kind="selection", into="buffer",
       examples=("np.compress([1], x)", "np.compress(np.array([True]), x, axis=0)", "np.compress(k.ravel(), x)"))  # fmt: skip
 def compress(condition, a, axis=None, out=None):
     """The slices along `axis` at which the condition, one truth for each, holds. It may be shorter than the axis."""
@@ -328,7 +328,7 @@ def compress(condition, a, axis=None, out=None):
     a = a.reshape(-1) if axis is None or a.ndim == 0 else a  # a 0-d array has one axis here
     return picked(a, found, 0 if axis is None else axis_of(axis, a.ndim))
 
-@rule("numpy.ndarray.compress", kind="selection", examples=("x.compress([True], axis=0)",))
+@rule("numpy.ndarray.compress", kind="selection", into="buffer", examples=("x.compress([True], axis=0)",))
 def _compress_method(a, condition, axis=None, out=None):
     return compress(condition, a, axis)
 

@@ -67,7 +67,7 @@ def sorted_last(a):
         a = torch.gather(a, -1, torch.sort(key(a), dim=-1, stable=True).indices)
     return a
 
-@rule("numpy.median", kind="reduction",
+@rule("numpy.median", kind="reduction", into="total",
       examples=("np.median(x)", "np.median(x, axis=-1)", "np.median(f, axis=0, keepdims=True)", "np.median(m, axis=(0, 1))",
                 "np.median(z)"))  # fmt: skip
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
@@ -98,7 +98,7 @@ def midpoint(low, high):
     work = torch.float32 if low.dtype == torch.float16 else low.dtype
     return cast(torch.div(torch.add(cast(low, work), cast(high, work)), 2), low.dtype)
 
-@rule("numpy.quantile", kind="reduction",
+@rule("numpy.quantile", kind="reduction", into="step",
       examples=("np.quantile(x, 0.3)", "np.quantile(f, [0.0, 0.25, 1.0], axis=-1)",
                 "np.quantile(f, 0.5, axis=0, keepdims=True, method='hazen')", "np.quantile(x, np.array([0.1, 0.9]), method='inverted_cdf')",
                 "np.quantile(np.nan_to_num(f), 0.7, method='inverted_cdf', weights=np.abs(g) + 1)"))  # fmt: skip
@@ -109,7 +109,7 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
     dtype that depends on values, which no graph can have). NaN where there is one."""
     return quantiles(*ready(a, q, 1, overwrite_input), axis, method, keepdims, weights)
 
-@rule("numpy.percentile", kind="reduction",
+@rule("numpy.percentile", kind="reduction", into="step",
       examples=("np.percentile(x, 30)", "np.percentile(f, 50, axis=0, keepdims=True, method='nearest')",
                 "np.percentile(f, [0, 25, 100], axis=-1)", "np.percentile(x, [10.0, 60.0], method='median_unbiased')"))  # fmt: skip
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):

@@ -40,7 +40,8 @@ def right(body: str, *arrays: np.ndarray, ways: tuple[str, ...] = ("convert", "t
 
 FOLDS = ("np.sum(x, out={})", "np.prod(x, out={})", "np.max(x, out={})", "np.nansum(x, out={})", "np.add.reduce(x, out={})",
          "np.multiply.reduce(x, out={})", "np.minimum.reduce(x, out={})")  # fmt: skip
-STEPWISE = ("np.mean(x, out={})", "np.std(x, out={})", "np.median(x, out={})", "np.ptp(x, out={})", "np.subtract.reduce(x, out={})")
+STEPWISE = ("np.mean(x, out={})", "np.std(x, out={})", "x.std(out={})", "x.var(out={})", "np.median(x, out={})", "np.ptp(x, out={})",
+            "np.subtract.reduce(x, out={})")  # fmt: skip
 RUNNING = ("np.cumsum(x, out={})", "np.cumprod(x, out={})", "np.round(x, 1, out={})", "np.add.accumulate(x, out={})", "np.clip(x, 0, 2, out={})",
            "np.take(x, [0, 1, 2], out={})", "np.multiply(x, 3, out={})", "np.maximum.accumulate(x, out={})")  # fmt: skip
 SMALL = [np.array([1.2345, -2.5671, 100.3]).astype(d) for d in ("f2", "f4", "f8", "i1", "u1", "?")]

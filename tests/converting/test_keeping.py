@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import types
-
 import np2fx
 import numpy as np
 import pytest
 import torch
 from np2fx.source.rewrite import rewrite_source
+
+from .modules import module
 
 MODULE = '''
 import numpy as np
@@ -61,13 +60,6 @@ def result(x):
     r.last = x.mean()
     return r
 '''
-
-
-def module(text, name):
-    made = types.ModuleType(name)
-    sys.modules[name] = made
-    exec(compile(text, f"<{name}>", "exec"), made.__dict__)
-    return made
 
 
 def state(value):

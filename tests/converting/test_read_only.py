@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import types
-
 import np2fx
 import numpy as np
 import pytest
 from np2fx.source.rewrite import rewrite_source
+
+from .modules import module
 
 MODULE = '''
 import numpy as np
@@ -65,13 +64,6 @@ def copied(x, y):
     t[0] = 8
     return z + w + t + y[::-1] + np.sort(x) + x.flatten() + np.where(x > 1, x, y), x, x[1:], x.T
 '''
-
-
-def module(text, name):
-    made = types.ModuleType(name)
-    sys.modules[name] = made
-    exec(compile(text, f"<{name}>", "exec"), made.__dict__)
-    return made
 
 
 def run(function):

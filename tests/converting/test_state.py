@@ -13,6 +13,8 @@ import pytest
 import torch
 from np2fx.source.rewrite import rewrite_source
 
+from .modules import module
+
 MODULE = '''
 import collections
 import dataclasses
@@ -100,13 +102,6 @@ def twice(x):
     x[0] = 7
     return None
 '''
-
-
-def module(text, name):
-    made = type(sys)(name)
-    sys.modules[name] = made
-    exec(compile(text, f"<{name}>", "exec"), made.__dict__)
-    return made
 
 
 @pytest.fixture

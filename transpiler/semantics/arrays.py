@@ -241,10 +241,7 @@ def demand_layout(x: torch.Tensor) -> None:
     """Refused where the order of the elements in memory is asked for, and torch's may not be NumPy's."""
     if not _rearranged.get() or sum(n > 1 for n in x.shape) < 2:
         return
-    root = x if x._base is None else x._base
-    while hasattr(root, "_np2fx_mirror"):
-        root = root._np2fx_mirror[0]
-        root = root if root._base is None else root._base
+    *_, root = _owners(x)
     if not getattr(root, "_np2fx_given", False):
         message = "the order of an intermediate result in memory, which torch may have laid out otherwise than NumPy"
         raise Refused(message, 'say which order is meant: order="C" or "F"', "unsupported-argument")
@@ -278,8 +275,9 @@ def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:
         if args and getattr(args[0], "_np2fx_read_only", False):
             others = {id(x) for x in args}  # broadcast_arrays gives an array of the right shape back itself
             for made in found if isinstance(found, (list, tuple)) else (found,):
-                shared = isinstance(made, torch.Tensor) and (_memory(made) in _lineage(args[0]) or hasattr(made, "_np2fx_mirror"))
-                if shared and id(made) not in others:
+                if not isinstance(made, torch.Tensor) or id(made) in others:
+                    continue
+                if hasattr(made, "_np2fx_mirror") or _memory(made) in map(_memory, _owners(args[0])):
                     read_only(made)
         return found
 
@@ -366,7 +364,7 @@ def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
 
 def _straight(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor | None:
     """`base` flipped along `dims` as a view of the memory itself, where `base` is a view of a mirror and flipping undoes that."""
-    copy = base if base._base is None else base._base
+    copy = _owner(base)
     if not hasattr(copy, "_np2fx_mirror") or base.dtype != copy.dtype or base.numel() == 0:
         return None
     root, flipped = copy._np2fx_mirror
@@ -438,15 +436,18 @@ def written(target: torch.Tensor) -> None:
             changed.append(_memory(base))
 
 
-def _lineage(x: torch.Tensor) -> set[int]:
-    """The memory of `x`, and what that mirrors."""
-    found = {_memory(x)}
-    copy = x if x._base is None else x._base
-    while hasattr(copy, "_np2fx_mirror"):
-        root = copy._np2fx_mirror[0]
-        found.add(_memory(root))
-        copy = root if root._base is None else root._base
-    return found
+def _owner(x: torch.Tensor) -> torch.Tensor:
+    """The tensor whose memory `x` is a view of."""
+    return x if x._base is None else x._base
+
+
+def _owners(x: torch.Tensor) -> Iterator[torch.Tensor]:
+    """What holds the memory of `x`, and, where that is a mirror, what it mirrors, to the end."""
+    owner = _owner(x)
+    yield owner
+    while hasattr(owner, "_np2fx_mirror"):
+        owner = _owner(owner._np2fx_mirror[0])
+        yield owner
 
 
 def _memory(x: torch.Tensor) -> int:

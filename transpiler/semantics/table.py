@@ -13,7 +13,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -35,6 +35,7 @@ class Rule:
     kind      what comes out of it and which inputs test it: elementwise, reduction, shape, creation, linalg, ...
     writes    the parameter that NumPy writes into, if any
     view      True where NumPy returns a view of its first argument
+    into      how NumPy fills an `out` of another dtype than the result's (see `destination`); None: it casts the result
     examples  calls in NumPy's own spelling over the strategy names of np2fx.testing.strategies
     """
 
@@ -45,6 +46,7 @@ class Rule:
     writes: str | None = None
     view: bool = False
     examples: tuple[str, ...] = ()
+    into: str | None = None
 
     @property
     def name(self) -> str:
@@ -119,7 +121,7 @@ def _imported(module: str) -> Any:
 
 
 def rule(
-    *names: str, kind: str, examples: tuple[str, ...] = (), writes: str | None = None, view: bool = False
+    *names: str, kind: str, examples: tuple[str, ...] = (), writes: str | None = None, view: bool = False, into: str | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Put a torch function in the table under NumPy's `names`.
 
@@ -131,9 +133,10 @@ def rule(
         from .arrays import keeps_read_only
         from .destination import with_out
 
-        call = _with_writing(body, writes, names[0].startswith("numpy.ndarray.")) if writes else with_out(body, kind == "reduction")
+        made = Rule(names, body, body, kind, writes, view, examples, into)
+        call = _with_writing(body, writes, names[0].startswith("numpy.ndarray.")) if writes else with_out(made)
         call = keeps_read_only(call) if view and inspect.isfunction(call) else call
-        register(Rule(names, body, call, kind, writes, view, examples))
+        register(replace(made, call=call))
         return call
 
     return enter

@@ -290,8 +290,8 @@ def _value_of(named: str, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     """The result of the rule that means the same as a fold."""
     from ..rules import lookup
 
-    body = lookup(f"numpy.{named}").body
-    return body(*args, **kwargs) if out is None else for_out(body, out, args, kwargs)
+    rule = lookup(f"numpy.{named}")
+    return rule.body(*args, **kwargs) if out is None else for_out(rule, out, args, kwargs)
 
 
 def _axis(d: int, ndim: int) -> int:

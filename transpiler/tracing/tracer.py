@@ -297,7 +297,7 @@ class Tracer(Arguments):
         rule = self._rule(known)
         if known.name.startswith("numpy.ndarray.") and args and isinstance(args[0], (numpy.ndarray, numpy.generic)):
             args = (as_tensor(args[0]), *args[1:])
-        return rule.body(*args, **kwargs) if out is None or rule.writes else for_out(rule.body, out, args, kwargs)
+        return rule.body(*args, **kwargs) if out is None or rule.writes else for_out(rule, out, args, kwargs)
 
     def _ufunc_of(self, known: Known) -> Ufunc:
         if known.rule is None or not isinstance(known.rule.call, Ufunc):
