@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import functools
 import math
+import time
 
 import np2fx
 import numpy as np
@@ -301,3 +302,31 @@ def test_what_catches_no_exception_over_values_is_traced(fn):
 def test_a_complex_nan_is_the_same_constant_in_two_traces():
     report = np2fx.verify(lambda x: np.where(np.isnan(x), np.nan + 0j, x), np.array([1.0, 2.0]), max_examples=5)
     assert report.ok, report
+
+
+def test_views_of_equal_arrays_are_views_of_arrays_of_their_own():
+    def parts(x):
+        a, b = x + 1, x + 1
+        return a[0:3], b[1:4]
+
+    p, q = np2fx.trace(parts, np.arange(4.0))(torch.arange(4.0, dtype=torch.float64))
+    p[1] = 100
+    assert q.tolist() == [2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_equal_arrays_stay_two_beside_a_branch(sign):
+    def three(x):
+        a, b = x + 1, x + 1
+        c = x * 2 if x[0] > 0 else x * 3
+        return a, b, c
+
+    a, b, _ = np2fx.trace(three, np.ones(3))(torch.full((3,), sign, dtype=torch.float64))
+    a[0] = 100
+    assert b[0] == sign + 1
+
+
+@pytest.mark.parametrize("clock", [time.process_time_ns, time.thread_time_ns, time.time_ns])
+def test_no_clock_becomes_a_constant(clock):
+    with pytest.raises(np2fx.TraceError):
+        np2fx.trace(lambda x: x + clock() // 10**6, np.ones(3))

@@ -128,7 +128,7 @@ class _Merge:
         self.recordings = {i: w.recording for i, w in enumerate(self.ways) if w.recording is not None}
         self.first = next(iter(self.recordings.values()))
         self.face: Any = self.first.module.face
-        self.shared: dict[Any, fx.Node] = {}
+        self.shared: dict[Any, list[fx.Node]] = {}
         self.constants: dict[Any, fx.Node] = {}
         self.inputs = [self.graph.placeholder(name) for name in self.face.names]
         self.conditions: dict[tuple[bool, ...], fx.Node] = {}
@@ -183,7 +183,7 @@ class _Merge:
             elif node.target is torch._assert_async:
                 self.assertions.setdefault((places[node.args[0]], node.args[1]), set()).add(number)
             else:
-                places[node] = self.add(node, module, places)
+                places[node] = self.add(node, module, places, number)
                 self.users.setdefault(places[node], set()).add(number)
             for decision in node.meta.get("decides", ()):
                 self.conditions.setdefault(self.ways[number].answers[:decision], places[node])
@@ -200,14 +200,16 @@ class _Merge:
         _collect(structure, output.args[0], found)
         return [places[n] for n in found]
 
-    def add(self, node: fx.Node, module: TracedModule, places: dict[fx.Node, fx.Node]) -> fx.Node:
+    def add(self, node: fx.Node, module: TracedModule, places: dict[fx.Node, fx.Node], way: int) -> fx.Node:
         """A node of one way: the one that stands there already where another way has it too."""
         if node.op == "get_attr":
             return self.constant(getattr(module, str(node.target)))
-        key = key_of(node, lambda n: places[n].name)
-        if key not in self.shared:
-            self.shared[key] = self.graph.node_copy(node, places.__getitem__)
-        return self.shared[key]
+        same = self.shared.setdefault(key_of(node, lambda n: places[n].name), [])
+        found = next((n for n in same if way not in self.users[n]), None)  # what one way has twice stays two (see merge_duplicates)
+        if found is None:
+            found = self.graph.node_copy(node, places.__getitem__)
+            same.append(found)
+        return found
 
     def constant(self, x: torch.Tensor) -> fx.Node:
         values = values_of(x)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import functools
 import linecache
 import sys
@@ -89,7 +90,7 @@ def _guards_of(code: CodeType) -> list[Guard]:
     path = code.co_filename
     lines = linecache.getlines(path)
     if not lines:
-        return [Guard(0, sys.maxsize, None)] if code.co_exceptiontable else []
+        return [Guard(0, sys.maxsize, None)] if _may_catch(code) else []
     if path not in _files or _files[path][0] is not lines:
         found: dict[tuple[str, int], list[Guard]] = {}
         try:
@@ -98,6 +99,11 @@ def _guards_of(code: CodeType) -> list[Guard]:
             found = {}
         _files[path] = lines, found
     return _files[path][1].get((code.co_name, code.co_firstlineno), [])
+
+
+def _may_catch(code: CodeType) -> bool:
+    table = getattr(code, "co_exceptiontable", None)  # from Python 3.11 on
+    return bool(table) if table is not None else any(i.opname.startswith("SETUP_") for i in dis.get_instructions(code))
 
 
 def _collect(node: ast.AST, owner: tuple[str, int], found: dict[tuple[str, int], list[Guard]]) -> None:
@@ -112,7 +118,7 @@ def _collect(node: ast.AST, owner: tuple[str, int], found: dict[tuple[str, int],
 
 
 def _guards(node: ast.AST) -> Iterator[Guard]:
-    if isinstance(node, (ast.Try, ast.TryStar)):
+    if isinstance(node, (ast.Try, getattr(ast, "TryStar", ast.Try))):
         whole = node.body[0].lineno, _last(node.body)
         for handler in node.handlers:
             if not _raises_again(handler):

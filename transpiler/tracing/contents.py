@@ -13,8 +13,8 @@ import torch
 
 from .compare import values_of
 
-_PLAIN = (bool, int, str, bytes, type(None))
-ATOMS = (*_PLAIN, float, complex, numpy.dtype, type(...))
+_COMPARED = (bool, int, str, bytes, type(None))
+ATOMS = (*_COMPARED, float, complex, numpy.dtype, type(...))
 """Types of values that cannot change: comparing them says everything."""
 _ITEMS = (list, tuple, set, frozenset, deque)
 _UNSEEN = ("logging", "threading", "_thread", "multiprocessing", "asyncio", "concurrent", "weakref", "io", "_io")
@@ -35,7 +35,7 @@ def contents_of(x: Any) -> tuple[Any, ...]:
     while pending:
         x = pending.pop()
         kind = type(x)
-        if kind in _PLAIN:
+        if kind in _COMPARED:
             found.append((kind, x))
         elif kind in (float, complex):
             found.append((kind, bits_of(x)))

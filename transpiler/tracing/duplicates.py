@@ -26,18 +26,17 @@ def _frozen(x: Any, name: Callable[[fx.Node], str]) -> Any:
     return (type(x).__name__, repr(x))
 
 
-def merge_duplicates(graph: fx.Graph) -> None:
-    """Let each thing be computed once. Results of the function stay apart: NumPy gives each memory of its own.
+def merge_duplicates(graph: fx.Graph, apart: set[fx.Node]) -> None:
+    """Let each thing be computed once, except `apart`: what results of the function lie in, each of which has memory of its own in NumPy.
 
     Where anything is written in place, the same call can give another value later, and nothing is merged."""
     if any(n.meta.get("writes") for n in graph.nodes):
         return
-    results = {n for o in graph.nodes if o.op == "output" for n in o.all_input_nodes}
     seen: dict[Any, fx.Node] = {}
     for node in list(graph.nodes):
-        if node.op not in ("call_function", "call_method") or node.is_impure():
+        if node.op not in ("call_function", "call_method"):
             continue
         first = seen.setdefault(key_of(node, lambda n: n.name), node)
-        if first is not node and node not in results and first not in results:
+        if first is not node and node not in apart and first not in apart and not node.is_impure():
             node.replace_all_uses_with(first)
             graph.erase_node(node)

@@ -240,7 +240,7 @@ def _is_users_function(x: Any) -> bool:
 
 
 def is_user_class(cls: type) -> bool:
-    """True for classes written in Python outside of installed packages."""
+    """True for classes with methods of the user's: only these can read a lifted global (`surroundings` asks for the module instead)."""
     codes = [m.__code__ for m in vars(cls).values() if isinstance(m, types.FunctionType)]
     return any(not is_library(code.co_filename) and not code.co_filename.startswith("<") for code in codes)
 
@@ -285,8 +285,8 @@ def _clock_twin(clock: Callable[[], Any]) -> Callable[[], Any]:
 
 _ticks = itertools.count(1)
 _CLOCKS: dict[int, Any] = {
-    id(c): _clock_twin(c) for n in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time")
-    for c in (getattr(time, n),)
+    id(clock): _clock_twin(clock) for name, clock in vars(time).items()
+    if name.removesuffix("_ns") in ("time", "monotonic", "perf_counter", "process_time", "thread_time")
 }  # fmt: skip
 
 

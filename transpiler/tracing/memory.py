@@ -199,7 +199,7 @@ class Memory:
     def check_uncaught(self, function: Any, node: fx.Node, picks: bool) -> None:
         """Raise TraceError where a call that fails for some values stands inside a `try` that would catch it."""
         asserts = function is torch._assert_async
-        loose = len(node.all_input_nodes) > 1 and any(n.meta.get("loose") for n in node.all_input_nodes)
+        loose = bool(self.recorder.sizes) and len(node.all_input_nodes) > 1 and any(n.meta.get("loose") for n in node.all_input_nodes)
         problem = None if asserts else raised_by(str(getattr(function, "__qualname__", function)), picks, loose)
         if (asserts or problem is not None) and self.end is not None and caught_here(problem, self.end):
             with self.inside():

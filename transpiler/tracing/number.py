@@ -465,6 +465,3 @@ def choose(tracer: Tracer, name: str, better: str, item: Any, best: Any) -> Any:
     condition = _numbers(tracer, better, item, best)
     chosen = torch.where(condition._tensor, tensor_as(item, kind), tensor_as(best, kind))
     return new_number(tracer, kind(value_of(item) if condition._value else value_of(best)), chosen, either)
-
-
-__all__ = ["TracedNumber", "attempt", "check_numbers", "choose", "convert", "fitted", "is_number", "marked", "new_number", "python_values"]

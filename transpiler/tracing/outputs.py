@@ -37,7 +37,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     plain = is_inline(structure)
     face.outputs = None if plain else structure
     graph.output(rebuild(structure, lambda i: nodes[i]) if plain else tuple(nodes))
-    merge_duplicates(graph)
+    merge_duplicates(graph, tracer.recorder.beside(nodes))
     _eliminate(graph)
     graph.lint()
     for name in [n for n in (*dict(tracer.root.named_buffers()), *dict(tracer.root.named_parameters())) if not _used(graph, n)]:
@@ -100,7 +100,7 @@ def is_inline(structure: Any) -> bool:
 
 def _eliminate(graph: fx.Graph) -> None:
     """Remove what nothing uses and what changes nothing."""
-    graph.eliminate_dead_code(lambda node: node.is_impure() or bool(node.meta.get("writes")) or _may_raise(node))
+    graph.eliminate_dead_code(lambda node: bool(node.users) or node.is_impure() or bool(node.meta.get("writes")) or _may_raise(node))
 
 
 def _used(graph: fx.Graph, name: str) -> bool:

@@ -6,6 +6,7 @@ that was not recorded and meets one that was becomes a buffer (`_tensor_constant
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -118,6 +119,14 @@ class Recorder(TorchFunctionMode):
     def first(self, node: fx.Node) -> torch.Tensor | None:
         """The tensor that was recorded as `node`."""
         return next((x for x in self._kept if self._nodes.get(id(x)) is node), None)
+
+    def beside(self, nodes: list[fx.Node]) -> set[fx.Node]:
+        """These nodes and all that share memory with one of them."""
+        wanted = set(nodes)
+        with torch._C.DisableTorchFunction():
+            held = [(x.untyped_storage()._cdata, self._nodes[id(x)]) for x in self._kept if x.layout == torch.strided]
+        memory = {pointer for pointer, node in held if node in wanted}
+        return wanted | {node for pointer, node in held if pointer in memory}
 
     def clone(self, x: torch.Tensor) -> fx.Node:
         """A node of its own memory with the value of `x`."""
@@ -319,7 +328,7 @@ class Recorder(TorchFunctionMode):
 
     def _picks(self, name: str, args: Any) -> bool:
         """True for a call at computed positions, which may lie outside."""
-        if name not in _PICKING and not (any(w in name for w in _PICKING) and not name.endswith(("slice_scatter", "select_scatter"))):
+        if not _is_picking(name):
             return False
         key = args[2 if len(args) > 2 and isinstance(args[1], int) else 1] if len(args) > 1 else None
         keys = key if isinstance(key, (list, tuple)) else (key,)
@@ -360,6 +369,11 @@ def _sizes_depend_on_values(name: str, args: Any) -> bool:
 
 def _by_mask(key: Any) -> bool:
     return any(isinstance(k, torch.Tensor) and k.dtype in (torch.bool, torch.uint8) for k in (key if isinstance(key, tuple) else (key,)))
+
+
+@functools.cache  # asked for every call
+def _is_picking(name: str) -> bool:
+    return any(w in name for w in _PICKING) and not name.endswith(("slice_scatter", "select_scatter"))
 
 
 _PICKING = ("__getitem__", "__setitem__", "embedding", "gather", "scatter", "take", "put", "index")

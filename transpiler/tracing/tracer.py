@@ -15,11 +15,11 @@ import numpy
 import torch
 
 from ..rules.arithmetic import scalar_power
-from ..semantics.arrays import as_tensor, cast
+from ..semantics.arrays import as_tensor, cast, in_dtype
 from ..semantics.destination import for_out
 from ..semantics.dtypes import resolve, to_numpy, to_torch
 from ..semantics.table import Refused, Rule
-from ..semantics.ufunc import Ufunc, in_dtype, outputs
+from ..semantics.ufunc import Ufunc, outputs
 from .arguments import Arguments
 from .array import TracedNpArray
 from .calls import Call, bound, setitem, take_out
@@ -41,13 +41,14 @@ _OTHERWISE = "write it with other NumPy functions, or split the node around it"
 @functools.cache
 def _plan(ufunc: Ufunc, kinds: tuple[Any, ...]) -> tuple[torch.dtype, ...] | None:
     """The float dtype of NumPy's loop where the operands are in it already and the result is too; None where there is more to do."""
-    dtypes = {k for k in kinds if k is not float and k is not int}
+    numbers = [k is float or k is int for k in kinds]  # `dtype("float64") == float`, so not by `in`
+    dtypes = {k for k, number in zip(kinds, numbers, strict=True) if not number}
     if len(dtypes) != 1 or ufunc.nout != 1 or not dtypes <= {numpy.dtype("float32"), numpy.dtype("float64")}:
         return None
-    if any(k in (float, int) and i not in ufunc.numbers for i, k in enumerate(kinds)):
+    if any(number and i not in ufunc.numbers for i, number in enumerate(numbers)):
         return None
     (dtype,) = (to_torch(d) for d in dtypes)
-    loop = resolve(ufunc.numpy, tuple(dtype if k not in (float, int) else k for k in kinds))
+    loop = resolve(ufunc.numpy, tuple(k if number else dtype for k, number in zip(kinds, numbers, strict=True)))
     wanted = torch.bool if ufunc.compares else dtype
     return loop if set(loop[:-1]) == {dtype} and loop[-1] == wanted else None
 
