@@ -113,11 +113,13 @@ class Passage:
 
     def _apart(self, value: Any) -> None:
         """Raise Refused where an array went in as a copy and another one lies on its memory: writes through one would not be seen."""
-        copied = {id(array) for array, _, _ in self.unshared}
-        for other, _ in self.given.values():
-            if other is value or not isinstance(other, numpy.ndarray) or copied.isdisjoint((id(value), id(other))):
+        copies = [array for array, _, _ in self.unshared]
+        others = [a for a, _ in self.given.values()] if copies[-1] is value else copies
+        for other in others:
+            if other is value or not isinstance(other, numpy.ndarray):
                 continue
-            if (value.flags.writeable or other.flags.writeable) and numpy.may_share_memory(value, other):
+            writable = value.flags.writeable or other.flags.writeable
+            if writable and numpy.may_share_memory(value, other) and numpy.shares_memory(value, other):
                 message = "two arguments share memory, and torch can take one of them only as a copy (negative strides, read-only)"
                 raise Refused(message, "pass copies", "aliasing")
 

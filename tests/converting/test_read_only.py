@@ -138,3 +138,15 @@ def test_a_graph_has_no_place_for_it():
     column = module(SHAPES, "shapes_traced").column
     with pytest.raises(np2fx.TraceError, match="NX"):
         np2fx.trace(column, np.arange(4.0))
+
+
+def test_interleaved_arrays_share_no_memory():
+    image = np.arange(24.0).reshape(2, 2, 6)
+
+    def total(left, right):
+        return left + right
+
+    left, right = image[..., :3][..., ::-1], image[..., 3:]
+    np.testing.assert_array_equal(np.asarray(np2fx.convert(total)(left, right)), left + right)
+    with pytest.raises(np2fx.ConversionError, match="share memory"):
+        np2fx.convert(total)(left, image[..., 1:4])

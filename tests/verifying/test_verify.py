@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -208,3 +209,15 @@ def test_a_search_in_unsorted_values_is_undefined(converts_to: Any) -> None:
     report = verify(lambda x, v: np.searchsorted(x, v), np.arange(5.0), np.ones(3), ways=("convert",))
     assert report.ok, str(report)
     assert report.checked["undefined"] > 0
+
+
+@dataclasses.dataclass
+class Scaled:  # dataclasses that compare by value have no hash
+    factor: float
+
+    def __call__(self, x):
+        return x * self.factor
+
+
+def test_an_object_without_a_hash_is_a_node():
+    assert np2fx.verify(Scaled(2.0), np.ones(3), max_examples=5).ok

@@ -253,8 +253,8 @@ def arguments(draw: st.DrawFn, plan: Plan, sizes: dict[str, int], turning: tuple
 
 def mentioned(fn: Callable[..., Any]) -> tuple[float, ...]:
     """The numbers in a function's text and among the globals it reads: comparisons and clips turn there."""
-    code = getattr(inspect.unwrap(fn), "__code__", None)
-    around = getattr(inspect.unwrap(fn), "__globals__", {})
+    inner = inspect.unwrap(fn)
+    code, around = getattr(inner, "__code__", None), getattr(inner, "__globals__", {})
     found = [] if code is None else list(_numbers_of(code, around))
     return tuple(dict.fromkeys(float(n) for n in found if not isinstance(n, (bool, complex)) and abs(n) < 1e300))
 
@@ -302,8 +302,12 @@ def _plain(spec: ScalarSpec) -> Any:
     return int(spec.low) if spec.kind == "int" else spec.low
 
 
-_signature = functools.lru_cache(maxsize=64)(inspect.signature)
+_cached_signature = functools.lru_cache(maxsize=64)(inspect.signature)
 """A node is called hundreds of times."""
+
+
+def _signature(fn: Callable[..., Any]) -> inspect.Signature:
+    return _cached_signature(fn) if fn.__hash__ is not None else inspect.signature(fn)
 
 
 def call_with(fn: Callable[..., Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

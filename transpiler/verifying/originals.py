@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import subprocess
@@ -68,11 +69,20 @@ def original_of(path: str, name: str, original: str, base: str) -> Callable[...,
     node = next((n for n in nodes_of(there, config) if n.name == name), None)
     if node is None:
         raise LoadError(f"{path}: the original has no node {name}")
-    with _instead_of(os.path.realpath(base), os.path.realpath(original if os.path.isdir(original) else os.path.dirname(original))):
-        found = function_of(load_module(there), node, there, config)
+    base, folder = os.path.realpath(base), os.path.realpath(original if os.path.isdir(original) else os.path.dirname(original))
+    module = _module(there, os.stat(there).st_mtime_ns, base, folder)
+    with _instead_of(base, folder):
+        found = function_of(module, node, there, config)
     if found is None or is_rewritten(found):
         raise LoadError(f"{path}: {name} of the original is {'rewritten as well' if found is not None else 'nothing that can be called'}")
     return found
+
+
+@functools.lru_cache(maxsize=16)
+def _module(there: str, changed: int, base: str, folder: str) -> ModuleType:
+    """The original's module, imported once for all of its nodes. `changed` is when the file was written."""
+    with _instead_of(base, folder):
+        return load_module(there)
 
 
 @contextlib.contextmanager
