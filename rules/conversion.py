@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy
 import torch
 
-from ..semantics.arrays import as_tensor, cast, demand, is_scalar, known, read_only, store, zero_d_array
+from ..semantics.arrays import as_tensor, cast, demand, is_recording, is_scalar, known, read_only, store, zero_d_array
 from ..semantics.dtypes import to_numpy, to_torch
 from ..semantics.table import Refused, refuse, rule
 from ..semantics.views import giving_arrays, viewing
@@ -237,7 +237,7 @@ def real_if_close(a, tol=100):
     a = as_tensor(a)
     if not a.is_complex():
         return a
-    if torch.overrides._get_current_function_mode_stack():
+    if is_recording():
         raise Refused("the dtype of numpy.real_if_close depends on values", "use x.real", "data-dependent-branch")
     limit = tol * torch.finfo(a.dtype).eps if tol > 1 else tol
     return torch.real(a) if torch.all(torch.lt(torch.abs(torch.imag(a)), limit)).item() else a
@@ -247,7 +247,7 @@ def real_if_close(a, tol=100):
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """nan becomes `nan`, infinities the largest finite numbers unless given; ints stay. `copy=False` writes into `x`."""
     if not copy and isinstance(x, torch.Tensor) and not is_scalar(x):
-        if torch.overrides._get_current_function_mode_stack():
+        if is_recording():
             raise Refused("numpy.nan_to_num(copy=False) writes into its argument", "x[:] = np.nan_to_num(x)", "mutation")
         return store(x, _finite(x, nan, posinf, neginf))
     return _finite(as_tensor(x), nan, posinf, neginf)

@@ -12,10 +12,10 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, cast, demand, holds_tensor, known, read_only, result_type, zero_d_array
+from ..semantics.arrays import as_tensor, bits, cast, demand, holds_tensor, known, read_only, result_type, zero_d_array
 from ..semantics.dtypes import WIDER, inexact, promote, to_numpy, to_torch
 from ..semantics.table import refuse, rule
-from ..semantics.views import bits, numpys_errors, sizes
+from ..semantics.views import numpys_errors, sizes
 from .arithmetic import floor, power, sign
 
 

@@ -15,6 +15,7 @@ from ..semantics.arrays import as_tensor
 from ..semantics.dtypes import complex_of, real_of, to_numpy
 from ..semantics.table import Refused, rule
 from .arithmetic import divide, multiply
+from .creation import check_device
 
 _OF_REAL = (torch.fft.rfft, torch.fft.rfftn, torch.fft.ihfft)
 _OF_SPECTRA = (torch.fft.irfft, torch.fft.irfftn, torch.fft.hfft)  # of a half spectrum: the result is real
@@ -147,8 +148,7 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 
 def _frequencies(n, d, device, halved):
     """The steps of the spectrum over `n * d`, in NumPy's order of operations."""
-    if device not in (None, "cpu"):
-        raise ValueError(f"Device not understood. Only \"cpu\" is allowed, but received: {device}")
+    check_device(device)
     if isinstance(n, torch.Tensor):
         raise Refused("n is computed from the inputs, but decides a shape", "pass n as a Python int", "data-dependent-shape")
     if not isinstance(n, (int, numpy.integer)):

@@ -13,7 +13,8 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, beside, cast, demand, known
+from ..semantics.arrays import as_tensor, beside, cast, demand, is_recording, known
+from ..semantics.axes import on_axis
 from ..semantics.dtypes import can_cast, promote, to_numpy, to_torch
 from ..semantics.indexing import incoming_value
 from ..semantics.table import rule
@@ -144,7 +145,7 @@ def append(arr, values, axis=None):
                 "np.insert(v, [0], w)", "np.insert(a, 0, 1)"))  # fmt: skip
 def insert(arr, obj, values, axis=None):
     """`values` before the elements at `obj`, cast to the dtype of `arr`. Where to insert must be known when tracing."""
-    a, axis = _along(arr, axis)
+    a, axis = on_axis(arr, axis)
     n = a.shape[axis]
     where, new = _positions(obj, n), incoming_value(a, values)
     if where.ndim > 1 or not _is_single(where):
@@ -156,11 +157,6 @@ def insert(arr, obj, values, axis=None):
         new = torch.movedim(new, 0, axis)
     new = _spread(new, a, axis, new.shape[axis])
     return torch.cat([torch.narrow(a, axis, 0, at), new, torch.narrow(a, axis, at, n - at)], axis)
-
-def _along(arr, axis):
-    """The array and the axis to work along: the flattened array where no axis is given."""
-    a = as_tensor(arr)
-    return (torch.flatten(a), 0) if axis is None else (a, normalize_axis_index(axis, a.ndim))
 
 def resized(a, axis, count):
     """The shape of `a` with another size along `axis`."""
@@ -196,10 +192,10 @@ def _counted(at, n, last, axis):
                 "np.delete(a, [])"))  # fmt: skip
 def delete(arr, obj, axis=None):
     """A copy without the elements at `obj`. A single index may be computed from the inputs; masks and lists must be known."""
-    a, axis = _along(arr, axis)
+    a, axis = on_axis(arr, axis)
     n = a.shape[axis]
     is_index = isinstance(obj, torch.Tensor) and obj.numel() == 1 and obj.dtype != torch.bool
-    if is_index and torch.overrides._get_current_function_mode_stack():
+    if is_index and is_recording():
         return _delete_one(a, obj, axis)
     obj = known(obj)
     if not _is_single(numpy.asarray(obj)):

@@ -17,7 +17,7 @@ import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
-from ..semantics.arrays import as_tensor, cast, demand
+from ..semantics.arrays import as_tensor, cast, demand, is_recording
 from ..semantics.axes import restored
 from ..semantics.dtypes import complex_of, inexact, promote, real_of, to_numpy
 from ..semantics.table import Refused, rule
@@ -60,10 +60,6 @@ def square(a):
     if a.shape[-1] != a.shape[-2]:
         raise LinAlgError("Last 2 dimensions of the array must be square")
     return a
-
-def is_traced():
-    """True while a tracer watches: values may not decide anything."""
-    return bool(torch.overrides._get_current_function_mode_stack())
 
 # Norms
 
@@ -358,7 +354,7 @@ def eigvalsh(a, UPLO="L"):
 def _general(decompose, a):
     """What `decompose` makes of general matrices, the eigenvalues first; real where the matrix and all eigenvalues are."""
     a = square(a)
-    if not a.is_complex() and is_traced():
+    if not a.is_complex() and is_recording():
         hint = "use numpy.linalg.eigh for symmetric matrices, or cast the matrix to a complex dtype first"
         raise Refused("whether the eigenvalues of a real matrix are real depends on its values", hint, "data-dependent-branch")
 

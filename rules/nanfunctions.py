@@ -16,7 +16,8 @@ from ..semantics.dtypes import inexact, to_torch
 from ..semantics.table import Refused, rule
 from .arithmetic import fmax, fmin
 from .reductions import argmax, argmin, complex_extremum, cumprod, cumsum, ddof_of, max, mean, min, prod, root, squared, start_for, sum, var
-from .statistics import median, midpoint, never_overwritten, quantile_weights, quantiles, ready, sorted_last
+from .sorting import sort
+from .statistics import median, midpoint, never_overwritten, quantile_weights, quantiles, ready
 
 # What counts as NaN, and what stands for it.
 
@@ -155,7 +156,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if not has_nan(a):
         return median(a, axis, keepdims=keepdims)
     axes = axes_tuple(axis, a)
-    ordered = sorted_last(merged(a, axes))
+    ordered = sort(merged(a, axes))
     count = torch.sum(torch.logical_not(torch.isnan(ordered)), dim=-1, keepdim=True)
     below = torch.gather(ordered, -1, torch.clamp(torch.div(count - 1, 2, rounding_mode="floor"), min=0))
     above = torch.gather(ordered, -1, torch.clamp(torch.div(count, 2, rounding_mode="floor"), max=ordered.shape[-1] - 1))

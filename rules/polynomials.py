@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import torch
 
-from ..semantics.arrays import as_tensor, beside, cast, demand, is_weak
+from ..semantics.arrays import as_tensor, beside, cast, demand, is_recording, is_weak
 from ..semantics.dtypes import inexact, promote, real_of
 from ..semantics.table import Refused, refuse, rule
 from .arithmetic import add, divide, multiply, subtract
 from .creation import vander
 from .joining import concatenate
-from .linalg import eigvals, inv, is_traced, lstsq
+from .linalg import eigvals, inv, lstsq
 from .products import outer
 from .signal import convolve
 
@@ -29,7 +29,7 @@ def _lengthened(p, before, after):
     return torch.nn.functional.pad(p, (before, after)) if before or after else p
 
 def _refuse_traced(what):
-    if is_traced():
+    if is_recording():
         hint = "compute it outside of the node, from constants"
         raise Refused(f"{what} depends on the values of the coefficients", hint, "data-dependent-shape")
 
@@ -38,7 +38,7 @@ def _trimmed(p):
     p = _vector(p)
     if p.ndim > 1:
         raise ValueError("Polynomial must be 1d only.")
-    if is_traced() and p.shape[0]:
+    if is_recording() and p.shape[0]:
         demand(torch.ne(p[:1], 0), ValueError("the leading coefficient is zero: NumPy's result would be shorter"))
         return p
     held = torch.nonzero(torch.ne(p, 0))

@@ -8,7 +8,20 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index as axis_of
 
-from ..semantics.arrays import as_tensor, cast, demand, demand_fit, dtype_of, is_scalar, is_weak, result_type, stands_for, zero_d_array
+from ..semantics.arrays import (
+    as_tensor,
+    cast,
+    demand,
+    demand_fit,
+    dtype_of,
+    fits,
+    is_recording,
+    is_scalar,
+    is_weak,
+    result_type,
+    stands_for,
+    zero_d_array,
+)
 from ..semantics.dtypes import WIDER, can_cast, promote, to_numpy, to_torch
 from ..semantics.indexing import FlatView, assigned, filled, incoming_value, on_bits, picked, whole_truth
 from ..semantics.table import Refused, rule
@@ -220,7 +233,7 @@ def copyto(dst, src, casting="same_kind", where=True):
     if isinstance(where, torch.Tensor):
         _check_cast(where.dtype, torch.bool, "safe")
     mask = as_tensor(where, torch.bool).to(dst.device)
-    if tuple(torch.broadcast_shapes(mask.shape, dst.shape)) != tuple(dst.shape):
+    if not fits(mask.shape, dst.shape):
         raise ValueError(f"could not broadcast where mask from shape {tuple(mask.shape)} into shape {tuple(dst.shape)}")
     return torch.where(mask, values, dst)
 
@@ -291,12 +304,11 @@ def piecewise(x, condlist, funclist, *args, **kw):
         conditions.append(torch.logical_not(torch.stack(torch.broadcast_tensors(*conditions)).any(0)))
     elif len(functions) != len(conditions):
         raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected")
-    recording = bool(torch.overrides._get_current_function_mode_stack())
     y = torch.zeros_like(x)
     for condition, value in zip(conditions, functions, strict=True):
         if callable(value):
             chosen = getitem(x, condition)
-            if not chosen.numel() and not recording:
+            if not chosen.numel() and not is_recording():
                 continue
             try:
                 value = value(chosen, *args, **kw)

@@ -13,7 +13,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ..semantics.arrays import as_tensor, demand_layout, holds_tensor, known, mirror, read_only, zero_d_array
+from ..semantics.arrays import as_tensor, demand_layout, holds_tensor, is_recording, known, mirror, read_only, zero_d_array
 from ..semantics.dtypes import to_numpy
 from ..semantics.table import Refused, refuse, rule
 from ..semantics.views import gather, giving_arrays, numpys_errors, owned, sizes, viewing
@@ -46,10 +46,9 @@ def _order(a, order, allowed="CFAK"):
     order = "C" if order is None else order
     if not isinstance(order, str) or order.upper() not in tuple(allowed):
         raise ValueError(f"order must be one of {', '.join(map(repr, allowed))} (got {order!r})")
-    if order.upper() == "A":
-        demand_layout(a)
     if order.upper() != "A":
         return order.upper()
+    demand_layout(a)
     return "F" if not a.is_contiguous() and _backwards(a).is_contiguous() else "C"
 
 @rule("numpy.ndarray.reshape", kind="shape", view=True, examples=("x.reshape(-1)", "x.reshape((-1, 1))", "x.reshape(1, -1, order='F')"))
@@ -329,7 +328,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     axes = _axes(axis, a.ndim)
     if not axes:
         return filt
-    if torch.overrides._get_current_function_mode_stack():
+    if is_recording():
         raise Refused("the shape of numpy.trim_zeros depends on values", "keep the length and mask the zeros", "data-dependent-shape")
     found = torch.nonzero(torch.ne(a, 0))
     for d in axes:

@@ -10,7 +10,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..semantics.arrays import Number, as_tensor, beside, cast, demand, is_weak, read_only, widen
+from ..semantics.arrays import Number, as_tensor, beside, cast, demand, flip, is_weak, read_only
 from ..semantics.dtypes import inexact, promote, to_numpy
 from ..semantics.table import Refused, refuse, rule
 from .arithmetic import add, divide, multiply, remainder, subtract
@@ -37,8 +37,8 @@ def correlate(a, v, mode="valid"):
     long, short = _vector(a), _vector(v)
     short = torch.conj_physical(short) if short.is_complex() else short
     if short.shape[0] > long.shape[0]:
-        return _reversed(_slide(short, _reversed(long), mode, _is_finite(a)))
-    return _slide(long, _reversed(short), mode, _is_finite(v))
+        return flip(_slide(short, flip(long, (0,)), mode, _is_finite(a)), (0,))
+    return _slide(long, flip(short, (0,)), mode, _is_finite(v))
 
 def _vector(x, scalars=False):
     x = as_tensor(x)
@@ -49,10 +49,6 @@ def _vector(x, scalars=False):
     if x.shape[0] == 0:
         raise ValueError("array argument cannot be empty")
     return x
-
-def _reversed(x):
-    """A vector back to front; torch flips no unsigned dtypes but uint8."""
-    return cast(torch.flip(widen(x), (0,)), x.dtype)
 
 def _is_finite(x):
     """True for finite numbers that are known when traced."""
@@ -74,7 +70,7 @@ def _slide(a, v, mode, finite):
             demand(torch.isfinite(v), FloatingPointError("a large convolution needs a kernel of finite numbers"))
         padded = torch.nn.functional.pad(a, (before, after)) if before or after else a
         # torch's is a correlation; the zeros around `a` are multiplied with `v`, which must be finite for that
-        return torch.flatten(torch.nn.functional.conv1d(padded.reshape(1, 1, -1), _reversed(v).reshape(1, 1, -1)))
+        return torch.flatten(torch.nn.functional.conv1d(padded.reshape(1, 1, -1), flip(v, (0,)).reshape(1, 1, -1)))
     if large:
         raise Refused(f"a convolution of {n} by {m} numbers of {to_numpy(dtype)} needs too much memory", "use float32 or float64")
     full = exactly(_diagonal_sums, a, v)

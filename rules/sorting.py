@@ -15,15 +15,17 @@ import torch
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..semantics.arrays import as_tensor, beside, cast, demand, holds_tensor, widen
+from ..semantics.axes import on_axis
 from ..semantics.dtypes import promote
 from ..semantics.table import Refused, rule
+from .reductions import sortable_bits
 from .selection import along
 
 
 @rule("numpy.sort", kind="sorting", examples=("np.sort(x)", "np.sort(x, axis=0)", "np.sort(f, axis=None)", "np.sort(z, kind='stable')"))
 def sort(a, axis=-1, kind=None, order=None, *, stable=None):
     _check_kind(kind, stable, order)
-    a, axis = _on_axis(a, axis)
+    a, axis = on_axis(a, axis)
     if a.is_complex():
         return along(a, _order(a, axis), axis)
     is_stable = stable or (kind is not None and str(kind)[:1].lower() in ("m", "s"))
@@ -38,7 +40,7 @@ def _sort_method(a, axis=-1, kind=None, order=None, *, stable=None):
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
     """Ties keep their order, also where NumPy leaves it open (without kind='stable')."""
     _check_kind(kind, stable, order)
-    return _order(*_on_axis(torch.atleast_1d(as_tensor(a)), axis))
+    return _order(*on_axis(torch.atleast_1d(as_tensor(a)), axis))
 
 def _check_kind(kind: Any, stable: Any, order: Any) -> None:
     if order is not None:
@@ -47,11 +49,6 @@ def _check_kind(kind: Any, stable: Any, order: Any) -> None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
     if kind is not None and str(kind)[:1].lower() not in ("q", "h", "m", "s"):
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
-
-def _on_axis(a: Any, axis: Any) -> tuple[torch.Tensor, int]:
-    """The tensor and its axis counted from 0; flattened where the axis is None."""
-    a = as_tensor(a)
-    return (a.flatten(), 0) if axis is None else (a, normalize_axis_index(axis, a.ndim))
 
 def _order(a: torch.Tensor, axis: int) -> torch.Tensor:
     """The stable order along an axis, int64."""
@@ -106,7 +103,7 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
 def _partitioned(a: Any, kth: Any, axis: Any, order: Any) -> tuple[torch.Tensor, int]:
     """What to sort and along which axis. Raises ValueError where `kth` is out of bounds."""
     _check_kind(None, None, order)
-    a, axis = _on_axis(a, axis)
+    a, axis = on_axis(a, axis)
     size = a.shape[axis]
     if isinstance(kth, torch.Tensor):
         demand(torch.logical_and(kth >= -size, kth < size), ValueError(f"kth out of bounds ({size})"))
@@ -138,7 +135,8 @@ def searchsorted(a, v, side="left", sorter=None):
     dtype = promote(a.dtype, v.dtype)
     if dtype.is_complex:
         return _count_smaller(cast(a, dtype), cast(v, dtype), side)
-    a, v = _sortable(beside(v, cast(a, dtype))), _sortable(cast(v, dtype)).contiguous()
+    common = torch.uint8 if dtype == torch.bool else dtype  # torch searches no bools
+    a, v = sortable_bits(beside(v, cast(a, common))), sortable_bits(cast(v, common)).contiguous()
     if known or not dtype.is_floating_point:
         return torch.searchsorted(a, v, right=side == "right")
     missing = torch.isnan(a)  # torch's search is lost among NaNs: let them be infinite, and stop where they begin
@@ -149,14 +147,6 @@ def searchsorted(a, v, side="left", sorter=None):
 def _check_1d(a: torch.Tensor) -> None:
     if a.ndim != 1:
         raise ValueError("object too deep for desired array" if a.ndim else "object of too small depth for desired array")
-
-def _sortable(x: torch.Tensor) -> torch.Tensor:
-    """The same order in a dtype that torch can search: bool as uint8, unsigned as int64 (uint64 shifted down by 2**63)."""
-    if x.dtype == torch.bool:
-        return x.to(torch.uint8)
-    if x.dtype == torch.uint64:
-        return torch.bitwise_xor(x.view(torch.int64), torch.iinfo(torch.int64).min)
-    return widen(x)
 
 def _count_smaller(a: torch.Tensor, v: torch.Tensor, side: str) -> torch.Tensor:
     """`searchsorted` for complex numbers: the rank of each value among all, by a stable sort of both together."""
@@ -178,9 +168,10 @@ def digitize(x, bins, right=False):
     if x.is_complex() or edges.is_complex():
         raise TypeError("x may not be complex")
     _check_1d(edges)
+    falling_nan = Refused("falling bins with NaN among them", "take the NaN out of the bins", "unsupported-argument")
     if not holds_tensor(bins):
         falls = numpy.digitize(-numpy.inf, bins, right=True) > 0  # raises NumPy's ValueError unless they rise or fall
-        demand(not falls or not numpy.isnan(bins).any(), _FALLING_NAN)
+        demand(not falls or not numpy.isnan(bins).any(), falling_nan)
         return len(bins) - searchsorted(numpy.flip(bins), x, side) if falls else searchsorted(bins, x, side)
     if edges.dtype == torch.uint64:
         raise Refused("bins of uint64 that are not known beforehand", "cast them to int64 or float64 first", "unsupported-dtype")
@@ -194,11 +185,9 @@ def digitize(x, bins, right=False):
     wrong = torch.where(rising, torch.lt(after, before), torch.gt(after, before))
     demand(torch.logical_not(wrong), ValueError("bins must be monotonically increasing or decreasing"))
     if edges.is_floating_point():
-        demand(torch.logical_or(rising, torch.logical_not(torch.isnan(edges))), _FALLING_NAN)
+        demand(torch.logical_or(rising, torch.logical_not(torch.isnan(edges))), falling_nan)
     found = searchsorted(torch.where(rising, edges, torch.flip(edges, (0,))), x, side)
     return torch.where(rising, found, edges.shape[0] - found)
-
-_FALLING_NAN = Refused("falling bins with NaN among them", "take the NaN out of the bins", "unsupported-argument")
 
 # unique
 
@@ -208,6 +197,9 @@ _FALLING_NAN = Refused("falling bins with NaN among them", "take the NaN out of 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
     """The different elements (or slices along `axis`) in rising order, with where they are first, which each is, and how many."""
     ar = as_tensor(ar)
+    if ar.ndim == 1 and axis is not None:
+        normalize_axis_index(axis, 1)
+        axis = None
     rows = ar.flatten() if axis is None else torch.movedim(ar, normalize_axis_index(axis, ar.ndim), 0)
     columns = rows.unsqueeze(1).flatten(1)
     keys = torch.unbind(columns, 1) or (rows.new_zeros(rows.shape[0]),)  # rows without elements are equal

@@ -17,9 +17,10 @@ from ..semantics.arrays import as_tensor, beside, cast, demand, zero_d_array
 from ..semantics.axes import axes_tuple, merged, restored
 from ..semantics.dtypes import inexact, promote, to_torch
 from ..semantics.table import Refused, rule
-from ..semantics.views import bits
 from .arithmetic import multiply, subtract
 from .reductions import mean, sum
+from .selection import along
+from .sorting import sort
 
 # Averages.
 
@@ -59,14 +60,6 @@ def fitting_weights(a, weights, axis):
 
 # Order statistics.
 
-def sorted_last(a):
-    """`a` sorted along its last axis, NaN last; complex numbers by real, then imaginary part, those with NaN last."""
-    if not a.is_complex():
-        return torch.sort(a, dim=-1).values
-    for key in (torch.imag, torch.real):  # the second sort is stable, so it keeps the order of the first among equals
-        a = torch.gather(a, -1, torch.sort(key(a), dim=-1, stable=True).indices)
-    return a
-
 @rule("numpy.median", kind="reduction", into="total",
       examples=("np.median(x)", "np.median(x, axis=-1)", "np.median(f, axis=0, keepdims=True)", "np.median(m, axis=(0, 1))",
                 "np.median(z)"))  # fmt: skip
@@ -75,7 +68,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     never_overwritten(overwrite_input)
     a = as_tensor(a)
     axes = axes_tuple(axis, a)
-    ordered = sorted_last(merged(a, axes))
+    ordered = sort(merged(a, axes))
     n, dtype = ordered.shape[-1], inexact(a.dtype)
     if n == 0:
         return restored(torch.full(ordered.shape[:-1], math.nan, dtype=dtype, device=a.device), axes, keepdims)
@@ -150,7 +143,7 @@ def quantiles(a, q, weak, axis, method, keepdims, weights, skip_nan=False):
         return restored(zero_d_array(_weighted(flat, merged(torch.broadcast_to(w, a.shape), axes), q, skip_nan)), axes, keepdims, q.ndim)
     if flat.shape[-1] == 0 and q.numel() > 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    found = _interpolated(sorted_last(flat), q, method, weak, skip_nan)
+    found = _interpolated(sort(flat), q, method, weak, skip_nan)
     return restored(found.contiguous(), axes, keepdims, q.ndim)  # as NumPy lays it out: whether a part of it is a view hangs on that
 
 def quantile_weights(a, weights, axis, method):
@@ -185,9 +178,8 @@ def _taken(ordered, index, q):
     """The elements of each slice at its indices (not below 0), which have the shape `q.shape + slices` (broadcast), as the result."""
     slices = tuple(ordered.shape[:-1])
     positions = torch.broadcast_to(torch.clamp(index, min=0), tuple(q.shape) + slices).reshape((q.numel(), *slices))
-    found = torch.movedim(torch.gather(bits(ordered), -1, torch.movedim(positions, 0, -1)), -1, 0)
-    found = found.reshape(tuple(q.shape) + slices)
-    return found if found.dtype == ordered.dtype else found.view(ordered.dtype)
+    found = torch.movedim(along(ordered, torch.movedim(positions, 0, -1), -1), -1, 0)
+    return found.reshape(tuple(q.shape) + slices)
 
 def _between(low, high, gamma, weak):
     """Linear interpolation from the nearer end, in NumPy's dtypes: the difference in the array's own, where it may wrap."""
@@ -199,8 +191,8 @@ def _between(low, high, gamma, weak):
 
 def _weighted(flat, weights, q, skip_nan):
     """Inverse of the weighted distribution function: the first element at which it reaches `q`."""
-    order = torch.sort(flat, dim=-1, stable=True).indices
-    ordered, w = sorted_last(flat), cast(torch.gather(weights, -1, order), torch.float64)
+    ordered, order = torch.sort(flat, dim=-1, stable=True)
+    w = cast(torch.gather(weights, -1, order), torch.float64)
     gone = torch.isnan(ordered)
     if skip_nan:
         w = torch.where(gone, 0, w)

@@ -20,6 +20,8 @@ _FILLED = ("update", "subtract", "union", "intersection", "difference", "symmetr
 """Methods of sets (and of counters) that hash what their arguments hold."""
 
 CONTAINERS = (dict, set, frozenset)
+HASHED = (*CONTAINERS, collections.abc.KeysView)
+"""What holds keys."""
 
 
 def hashing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,7 +31,7 @@ def hashing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _elements(a: Any) -> Any:
     """What a set is filled with: keys are hashed by their value already."""
-    return a if isinstance(a, (dict, set, frozenset, collections.abc.KeysView)) else [operators.python(v) for v in operators.iterate(a)]
+    return a if isinstance(a, HASHED) else [operators.python(v) for v in operators.iterate(a)]
 
 
 def pairing(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -43,15 +43,15 @@ def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any
     def operate(a: Any, b: Any) -> Any:
         if not _arrays(a, b):
             return python(a, b)
-        array = next((v for v in (a, b) if isinstance(v, torch.Tensor) and not is_scalar(v)), None)
-        if (isinstance(a, str) or isinstance(b, str)) and (array is None or ufunc not in ("equal", "not_equal")):
+        text = isinstance(a, str) or isinstance(b, str)
+        if text and (ufunc not in ("equal", "not_equal") or not (_is_array(a) or _is_array(b))):
             return python(_plain_index(a), _plain_index(b))
         if ufunc == "multiply" and _repeats(a, b):  # TypeError for a number that is no integer
             items, times = (a, b) if isinstance(a, (list, tuple)) else (b, a)
             if not isinstance(kind := _stand_in(times), (int, numpy.integer)):
                 raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{type(kind).__name__}'")
             return items * operator.index(times)
-        if (a is None or b is None or isinstance(a, str) or isinstance(b, str)) and ufunc in ("equal", "not_equal"):
+        if (text or a is None or b is None) and ufunc in ("equal", "not_equal"):
             other = as_tensor(a if b is None or isinstance(b, str) else b)
             return torch.full_like(other, ufunc == "not_equal", dtype=torch.bool)
         if ufunc == "power" and not (_is_array(a) or _is_array(b)):
@@ -228,7 +228,7 @@ def contains(a: Any, value: Any) -> bool:
         raise TypeError(f"argument of type 'numpy.{to_numpy(a.dtype)}' is not iterable")
     if isinstance(a, (torch.Tensor, numpy.ndarray)):
         return bool(torch.any(rules.lookup("numpy.equal").call(as_tensor(a), value)))
-    if isinstance(a, (dict, set, frozenset, collections.abc.KeysView)):
+    if isinstance(a, HASHED):
         return python(value) in a
     if isinstance(a, (list, tuple, collections.deque, collections.abc.ValuesView)) or not hasattr(type(a), "__contains__"):
         return any(item is value or _is_true(__getattr__("equal")(item, value)) for item in iter(a))
@@ -483,7 +483,7 @@ def _number(kind: type, *args: Any, **kwargs: Any) -> Any:
     return kind(*args, **kwargs)
 
 
-from .hashing import hashing, method_of, pairing  # noqa: E402  (it needs what stands above)
+from .hashing import HASHED, hashing, method_of, pairing  # noqa: E402  (it needs what stands above)
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,

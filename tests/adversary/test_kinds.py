@@ -306,3 +306,38 @@ def test_a_scalar_that_is_given_back_stays_one():
 
 def test_uint64_beside_int64():
     not_wrong("return x == y, x != y", np.array([2**64 - 1, 2, 7], np.uint64), np.array([-1, 2, -7]))
+
+
+# the methods of ufuncs that have no reduction of a name
+
+FOLDED = ["subtract", "logical_xor", "bitwise_and", "bitwise_xor", "hypot", "less", "power", "true_divide", "arctan2", "fmax", "gcd", "logaddexp"]
+FOLDING = ["reduce(x)", "reduce(x, axis=())", "reduce(x, axis=(0, 0))", "reduce(x, axis=np.int64(0))", "reduce(x, axis=-1, keepdims=True)",
+           "reduce(x, axis=5)", "reduce(x, axis=None)", "reduce(x, initial=3)", "reduce(x, initial=3.7)", "reduce(x, dtype=np.float32)",
+           "accumulate(x)", "accumulate(x, axis=-1)", "accumulate(x, axis=5)", "accumulate(x, dtype=np.float64)", "reduceat(x, [0])",
+           "reduceat(x, [0, 0], axis=-1)", "outer(x, 3)", "outer(2, x)", "outer(x, True)", "outer(x, x)"]  # fmt: skip
+FOLDED_SHAPES = [(3,), (1,), (0,), (), (2, 3), (1, 3), (0, 2), (2, 0), (3, 1)]
+
+
+@pytest.mark.parametrize("ufunc", FOLDED)
+@pytest.mark.parametrize("call", FOLDING)
+def test_folds_of_ufuncs(ufunc, call):
+    source = np.array([3, 1, 2, 5, 0, 7])
+    for shape in FOLDED_SHAPES:
+        for dtype in ("?", "u1", "i4", "f4"):
+            not_wrong(f"return np.{ufunc}.{call}", source[: np.prod(shape, dtype=int)].reshape(shape).astype(dtype), ways=("convert",))
+
+
+@pytest.mark.parametrize("body", ["np.median(x)", "np.nanmedian(x)", "np.median(x, axis=0)", "np.percentile(x.real, 30)", "np.sort(x)"])
+def test_complex_with_nan_in_order(body):
+    for values in ([complex(1, np.nan), 2, 3], [complex(1, np.nan), 2, 3, 8], [complex(np.nan, 1), complex(0, np.nan), 2]):
+        not_wrong(f"return {body}", np.array(values))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "c8"])
+def test_unique_of_one_axis_is_flat(dtype):
+    right("return np.unique(x, axis=0)", np.array([np.nan, 1, np.nan, 0], dtype), ways=("convert",))
+    right("return np.unique(x, axis=1)", np.array([np.nan, 1, np.nan, 0], dtype), ways=("convert",))
+
+
+def test_copyto_with_a_mask_that_does_not_fit():
+    right("np.copyto(x, 1.0, where=np.ones(5, bool))\nreturn x", np.arange(3.0))

@@ -8,7 +8,7 @@ import random
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
@@ -143,14 +143,6 @@ class Writer:
 
     def number(self) -> str:
         return self.rng.choice(("2", "3", "-1", "1", "0", "0.5", "2.5", "-1.5", "1e-3", "0.1", "10", "100", "7"))
-
-    def first_of(self, writers: Iterable[Callable[[Writer], str]]) -> str:
-        for write in writers:
-            try:
-                return write(self)
-            except Failed:
-                continue
-        raise Failed("nothing fits")
 
     # Templates
 

@@ -62,3 +62,16 @@ def test_what_is_caught(function, values):
             np2fx.convert(function)(torch.from_numpy(x))
         return
     np.testing.assert_array_equal(np2fx.convert(function)(torch.from_numpy(x)).numpy(), want, strict=True)
+
+
+def text_beside_arrays(x):
+    names = np.array([1, 2, 3])
+    return names == "a", names != "a", x == "a", x == None, x != None  # noqa: E711
+
+
+def test_an_array_is_no_text():
+    x = np.arange(3.0)
+    want, got = text_beside_arrays(x), np2fx.convert(text_beside_arrays)(torch.from_numpy(x))
+    for a, b in zip(want, got, strict=True):
+        assert b.dtype == torch.bool
+        np.testing.assert_array_equal(a, b.numpy())

@@ -110,6 +110,17 @@ def dtype_of(x: Any) -> Any:
     return as_tensor(x).dtype
 
 
+def in_dtype(x: Any, dtype: torch.dtype) -> Any:
+    """A constant number as a Python number, rounded to `dtype` as NumPy would when it casts it into the loop."""
+    target = to_numpy(dtype)
+    if target.kind in "iu" and isinstance(x, int):
+        info = numpy.iinfo(target)
+        if not info.min <= x <= info.max:
+            raise OverflowError(f"Python integer {x} out of bounds for {target.name}")
+        return int(x)
+    return target.type(x).item()
+
+
 def result_type(*operands: Any) -> torch.dtype:
     """`numpy.result_type` of tensors, lists and (weak) Python numbers."""
     return promote(*map(dtype_of, operands))
@@ -134,14 +145,25 @@ def widen(x: torch.Tensor) -> torch.Tensor:
     return x.to(WIDER[x.dtype]) if x.dtype in WIDER else x
 
 
+def bits(a: torch.Tensor) -> torch.Tensor:
+    """uint16/32/64 as the signed dtype of the same bits: for torch's functions that only move elements but lack their kernels."""
+    signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(a.dtype)
+    return a if signed is None else a.view(signed)
+
+
 def beside(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """`x` on the device of `a`: nothing is recorded where it is there already."""
     return x if x.device == a.device else x.to(a.device)
 
 
+def is_recording() -> bool:
+    """True while a tracer watches: values may not decide anything."""
+    return bool(torch.overrides._get_current_function_mode_stack())
+
+
 def truth(x: torch.Tensor) -> Any:
     """What NumPy returns as Python's own bool (`allclose`): a 0-d tensor only where the value is not to be had, in a graph."""
-    return x if x.device.type == "meta" or torch.overrides._get_current_function_mode_stack() else bool(x)
+    return x if x.device.type == "meta" or is_recording() else bool(x)
 
 
 def demand(condition: Any, error: Exception) -> None:
@@ -153,7 +175,7 @@ def demand(condition: Any, error: Exception) -> None:
             raise error
     elif condition.device.type == "meta":
         return
-    elif torch.overrides._get_current_function_mode_stack():
+    elif is_recording():
         torch._assert_async(torch.all(condition), str(error))
     elif not bool(torch.all(condition)):
         raise error
@@ -292,7 +314,7 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
         (target,) = target
     if isinstance(target, tuple):
         return tuple(store(t, v, casting) if t is not None else v for t, v in zip(target, value, strict=True))  # type: ignore[return-value]
-    if not torch.overrides._get_current_function_mode_stack():
+    if not is_recording():
         target = on_memory(target)  # an array that an object of the program's holds; a trace has no such memory
     if not isinstance(target, torch.Tensor):
         raise TypeError("return arrays must be of ArrayType")
@@ -303,7 +325,7 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
     value = as_tensor(value)
     if not can_cast(value.dtype, target.dtype, casting):
         raise TypeError(f"Cannot cast output from {to_numpy(value.dtype)!r} to {to_numpy(target.dtype)!r} with casting rule {casting!r}")
-    if value.shape != target.shape and not _spreads(value.shape, target.shape):
+    if value.shape != target.shape and not fits(value.shape, target.shape):
         raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(target.shape)}")
     if target.untyped_storage().data_ptr() == value.untyped_storage().data_ptr() and target.device.type != "meta":
         value = value.clone()  # NumPy reads all before it writes any
@@ -312,12 +334,9 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
     return target
 
 
-def _spreads(shape: torch.Size, target: torch.Size) -> bool:
-    """Whether an array of `shape` broadcasts to `target`."""
-    try:
-        return tuple(torch.broadcast_shapes(target, shape)) == tuple(target)
-    except RuntimeError:
-        return False
+def fits(shape: Sequence[int], target: Sequence[int]) -> bool:
+    """True for a shape that broadcasts to the target."""
+    return len(shape) <= len(target) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(target), strict=False))
 
 
 # Views that torch can only give as copies (negative steps, an index that is a tensor). Inside `mirrored_views`, each is
@@ -350,16 +369,16 @@ def mirroring() -> bool:
 def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
     """`base` flipped along `dims`, as the view that NumPy would give (see `mirrored_views`)."""
     if not _mirrors:
-        return follow(base, _flip(base, dims), lambda base: _flip(base, dims), lambda base, copy: _flip(copy, dims))
+        return follow(base, flip(base, dims), lambda base: flip(base, dims), lambda base, copy: flip(copy, dims))
     if all(base.shape[d] <= 1 for d in dims):
         return base[...]
     straight = _straight(base, dims)
     if straight is not None:
         return straight
     copy = torch.empty_strided(base.shape, _mirrored_strides(base, dims), dtype=base.dtype, device=base.device)
-    copy.copy_(_flip(base, dims))
+    copy.copy_(flip(base, dims))
     copy._np2fx_mirror = (base, dims)  # type: ignore[attr-defined]
-    return follow(base, copy, lambda base: _flip(base, dims), lambda base, copy: _flip(copy, dims))
+    return follow(base, copy, lambda base: flip(base, dims), lambda base, copy: flip(copy, dims))
 
 
 def _straight(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor | None:
@@ -378,10 +397,9 @@ def _straight(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor | None:
     return root.as_strided(seen.shape, strides, int(first)) if min(strides, default=0) >= 0 else None
 
 
-def _flip(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
-    """torch.flip, which has no kernel for uint16/32/64: their bits are flipped."""
-    signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(x.dtype)
-    return torch.flip(x, dims) if signed is None else torch.flip(x.view(signed), dims).view(x.dtype)
+def flip(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+    """torch.flip for all dtypes."""
+    return torch.flip(bits(x), dims).view(x.dtype) if x.dtype in WIDER else torch.flip(x, dims)
 
 
 def _mirrored_strides(base: torch.Tensor, dims: tuple[int, ...]) -> list[int]:

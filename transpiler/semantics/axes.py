@@ -13,8 +13,13 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .arrays import as_tensor, beside, cast
-from .ufunc import in_dtype
+from .arrays import as_tensor, beside, cast, in_dtype
+
+
+def on_axis(a: Any, axis: Any) -> tuple[torch.Tensor, int]:
+    """The tensor and its axis counted from 0; flattened where the axis is None."""
+    a = as_tensor(a)
+    return (torch.flatten(a), 0) if axis is None else (a, normalize_axis_index(axis, a.ndim))
 
 
 def checked_axis(axis: Any, ndim: int, scalar_axis: bool = True) -> Any:

@@ -15,10 +15,9 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, beside, cast, demand, demand_fit, follow, holds_tensor, is_scalar, mirror, store, zero_d_array
+from .arrays import as_tensor, beside, bits, cast, demand, demand_fit, fits, follow, holds_tensor, is_scalar, mirror, store, zero_d_array
 from .dtypes import WIDER, to_numpy
 from .keys import Item, forward, is_full, parse
-from .views import bits
 
 
 def selected(a: torch.Tensor, key: Any) -> torch.Tensor:
@@ -255,7 +254,7 @@ def _assign(a: torch.Tensor, value: torch.Tensor, items: list[Item], nested: boo
 def filled(view: torch.Tensor, value: torch.Tensor, copy: bool = True) -> torch.Tensor:
     """`value` in the shape of `view`, as assignment broadcasts it: leading axes of size 1 may be too many."""
     fitted = _strip(value, view.ndim)
-    if not _fits(fitted.shape, view.shape):
+    if not fits(fitted.shape, view.shape):
         raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(view.shape)}")
     spread = fitted if fitted.shape == view.shape else fitted.expand_as(view)
     return torch.clone(spread) if copy else spread
@@ -265,11 +264,6 @@ def _strip(value: torch.Tensor, rank: int) -> torch.Tensor:
     while value.ndim > rank and value.shape[0] == 1:
         value = torch.squeeze(value, 0)
     return value
-
-
-def _fits(shape: Any, target: Any) -> bool:
-    """True for a shape that broadcasts to the target."""
-    return len(shape) <= len(target) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(target), strict=False))
 
 
 def _put(base: torch.Tensor, value: torch.Tensor, picks: Picks) -> torch.Tensor:
@@ -319,7 +313,7 @@ def _check_shape(base: torch.Tensor, value: torch.Tensor, picks: Picks) -> None:
         raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}") from None
     rest = tuple(base.shape[d] for d in range(base.ndim) if d not in picks.dims)
     result = (*rest[: picks.position], *made, *rest[picks.position :])
-    if not _fits(value.shape, result):
+    if not fits(value.shape, result):
         shape = tuple(value.shape)
         raise ValueError(f"shape mismatch: value array of shape {shape} could not be broadcast to indexing result of shape {result}")
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 import torch
 
-from .arrays import as_tensor, cast, dtype_of, is_weak, on_memory, store, widen
+from .arrays import as_tensor, beside, cast, dtype_of, holds_tensor, in_dtype, is_recording, is_weak, on_memory, store, widen
+from .axes import axes_of, merged, restored, start_of
 from .destination import demand_dtype, for_out
 from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
 from .indexing import assigned, flat_positions
@@ -107,8 +109,7 @@ class Ufunc:
                 ready.append(widen(cast(x, d)))
                 continue
             number = in_dtype(x, d)
-            others = any(isinstance(o, torch.Tensor) for o in operands)
-            if position in self.numbers and others:
+            if position in self.numbers and device is not None:
                 ready.append(number)
             else:
                 ready.append(torch.tensor(number, dtype=WIDER.get(d, d), device=device))
@@ -126,29 +127,38 @@ class Ufunc:
                      initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
         """The pure part of `reduce`: what is stored in `out`."""
         named = _REDUCTIONS.get(self.__name__)
-        if named is not None:
-            extra = {k: v for k, v in (("dtype", dtype), ("initial", initial), ("where", where)) if v is not None and v is not True}
+        extra = {k: v for k, v in (("dtype", dtype), ("initial", initial), ("where", where)) if v is not None and v is not True}
+        if named is not None and _takes(named, extra):
             return _value_of(named, out, (array,), {"axis": axis, "keepdims": keepdims, **extra})
         if where is not True:
             raise Refused(f"numpy.{self.__name__}.reduce with where= is not supported", "mask the array first")
-        a = as_tensor(array, dtype)
-        demand_dtype(f"{self.__name__}.reduce", out, a.dtype)
-        axes = tuple(range(a.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-        axes = tuple(sorted({_axis(d, a.ndim) for d in axes}))
-        moved = (
-            torch.movedim(a, axes, tuple(range(len(axes)))).flatten(0, len(axes) - 1) if len(axes) != 1 else torch.movedim(a, axes[0], 0)
-        )
-        parts = list(torch.unbind(moved, 0))
-        start = parts.pop(0) if initial is None and parts else initial if initial is not None else self.numpy.identity
-        if start is None:
-            raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
-        folded = functools.reduce(lambda x, y: self.compute(x, y, dtype=dtype), parts, start)
-        folded = as_tensor(folded, dtype)
-        folded = folded.expand(moved.shape[1:]) if folded.shape != moved.shape[1:] else folded
-        for d in axes if keepdims else ():
-            folded = torch.unsqueeze(folded, d)
-        demand_dtype(f"{self.__name__}.reduce", out, folded.dtype)
-        return folded
+        a = as_tensor(array)
+        demand_dtype(f"{self.__name__}.reduce", out, a.dtype if dtype is None else to_torch(dtype))
+        known = {"axis": axis, "initial": 1 if isinstance(initial, torch.Tensor) else initial}
+        loop = self._folded(self.numpy.reduce, a, [int(n > 0) for n in a.shape], dtype, known)
+        demand_dtype(f"{self.__name__}.reduce", out, loop)
+        axes = axes_of(axis, a.ndim)
+        flat = merged(cast(a, loop), axes)
+        parts = list(torch.unbind(flat, -1))
+        if initial is not None:
+            start = start_of(initial, loop, a)
+        elif self.numpy.identity is not None:
+            start = cast(torch.full((), self.numpy.identity, device=a.device), loop)  # -1 is the largest number of an unsigned dtype
+        else:
+            start = parts.pop(0)
+        folded = functools.reduce(self.compute, parts, start)
+        return restored(folded if parts else folded.expand(flat.shape[:-1]), axes, keepdims)
+
+    def _folded(self, method: Callable[..., Any], a: torch.Tensor, shape: Sequence[int], dtype: Any, known: dict[str, Any]) -> torch.dtype:
+        """The dtype in which a method folds an array like `a`: asked of NumPy's own, which also raises what it raises for it."""
+        given = {k: v for k, v in known.items() if v is not None or k == "axis"}
+        ones = numpy.broadcast_to(numpy.ones((), to_numpy(a.dtype)), shape)
+        loop = to_torch(method(ones, dtype=None if dtype is None else to_numpy(to_torch(dtype)), **given).dtype)
+        if self.__name__ == "ldexp":
+            raise Refused("folding numpy.ldexp, whose second operand is of another dtype", "write a loop")
+        if self.__name__ in ("arctan2", "power") and method != self.numpy.accumulate and loop.is_floating_point:
+            raise Refused(f"folding numpy.{self.__name__} of floats, where NumPy skips operands on some processors", "write a loop")
+        return loop
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.accumulate`: all partial results of folding the ufunc along `axis`."""
@@ -157,17 +167,15 @@ class Ufunc:
 
     def accumulate_value(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """The pure part of `accumulate`: what is stored in `out`."""
-        named = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
         a = as_tensor(array)
+        loop = self._folded(self.numpy.accumulate, a, [int(n > 0) for n in a.shape], dtype, {"axis": axis})
+        (axis,) = axes_of(axis, a.ndim)
+        named = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
         if named is not None:
             return _value_of(named, out, (a,), {"axis": axis, "dtype": dtype})
-        parts = list(torch.unbind(as_tensor(a, dtype), axis))
-        partial = [parts[0]] if parts else []
-        for part in parts[1:]:
-            partial.append(self.compute(partial[-1], part, dtype=dtype))
-        result = torch.stack([cast(p, partial[-1].dtype) for p in partial], axis) if partial else a
-        demand_dtype(f"{self.__name__}.accumulate", out, result.dtype)
-        return result
+        demand_dtype(f"{self.__name__}.accumulate", out, loop)
+        parts = torch.unbind(cast(a, loop), axis)
+        return torch.stack(list(itertools.accumulate(parts, self.compute)), axis) if parts else cast(a, loop)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.reduceat`: the fold of each slice between consecutive `indices`, which must be known when traced."""
@@ -176,29 +184,29 @@ class Ufunc:
 
     def reduceat_value(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """The pure part of `reduceat`: what is stored in `out`."""
-        a = as_tensor(array)
-        bounds = known_ints(indices, "indices")
-        n = a.shape[axis]
-        if any(not 0 <= i < n for i in bounds):
-            raise IndexError(f"index out-of-bounds in {self.__name__}.reduceat [0, {n})")
-        stops = [*bounds[1:], n]
+        a, bounds = as_tensor(array), known_ints(indices, "indices")
+        shape = [n if d in axes_of(axis, a.ndim) else int(n > 0) for d, n in enumerate(a.shape)]
+        loop = self._folded(self.numpy.reduceat, a, shape, dtype, {"indices": bounds, "axis": axis})
+        demand_dtype(f"{self.__name__}.reduceat", out, loop)
+        (axis,) = axes_of(axis, a.ndim)
+        a = cast(a, loop)
         parts = [
-            self.reduce(a.narrow(axis, i, j - i), axis, dtype) if i < j else as_tensor(a.select(axis, i), dtype)
-            for i, j in zip(bounds, stops, strict=True)
+            self._fold(a.narrow(axis, i, j - i), axis) if j > i + 1 else a.select(axis, i)
+            for i, j in zip(bounds, [*bounds, a.shape[axis]][1:], strict=True)
         ]
-        common = parts[0].dtype if dtype is None else to_torch(dtype)
-        if dtype is None and any(i < j for i, j in zip(bounds, stops, strict=True)):
-            common = next(p.dtype for p, i, j in zip(parts, bounds, stops, strict=True) if i < j)
-        result = torch.stack([cast(p, common) for p in parts], axis)
-        demand_dtype(f"{self.__name__}.reduceat", out, result.dtype)
-        return result
+        return torch.stack(parts, axis) if parts else a.narrow(axis, 0, 0)
+
+    def _fold(self, a: torch.Tensor, axis: int) -> torch.Tensor:
+        """The fold of at least one element in the array's own dtype, without the identity."""
+        if self.__name__ in _REDUCTIONS:
+            return cast(self.reduce(a, axis), a.dtype)
+        return functools.reduce(self.compute, torch.unbind(a, axis))
 
     def outer(self, A: Any, B: Any, **kwargs: Any) -> Any:
         """`numpy.ufunc.outer`: the ufunc of every pair, shape `A.shape + B.shape`."""
-        a = A if is_weak(A) else as_tensor(A)
-        b = B if is_weak(B) else as_tensor(B)
-        rank = 0 if is_weak(b) else b.ndim
-        return self(a if is_weak(a) else a.reshape(tuple(a.shape) + (1,) * rank), b, **kwargs)
+        a, b = as_tensor(A), as_tensor(B)  # `outer` takes Python numbers for arrays: they are not weak
+        a, b = a if holds_tensor(A) else beside(b, a), b if holds_tensor(B) else beside(a, b)
+        return self(a.reshape(tuple(a.shape) + (1,) * b.ndim), b, **kwargs)
 
     def at(self, a: torch.Tensor, indices: Any, b: Any = None) -> None:
         """`numpy.ufunc.at`: unbuffered, so that an index given twice counts twice. Writes into `a`."""
@@ -223,7 +231,7 @@ class Ufunc:
                 added = widen(flat).index_add(0, where, widen(spread), alpha=1 if self.__name__ == "add" else -1)
                 return cast(added, a.dtype).reshape(a.shape)
             values = list(torch.unbind(spread))
-        if _holds_mask(indices) and torch.overrides._get_current_function_mode_stack():
+        if _holds_mask(indices) and is_recording():
             raise Refused("how many elements a mask selects decides what the graph looks like", "use numpy.where", "data-dependent-shape")
         for i, v in zip(torch.unbind(where), values, strict=True):  # one after the other: an index given twice counts twice
             old = flat[i.reshape(1)].reshape(())
@@ -286,18 +294,19 @@ def _holds_mask(indices: Any) -> bool:
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
 
 
+def _takes(named: str, parameters: dict[str, Any]) -> bool:
+    """True for a rule that knows all these parameters."""
+    from ..rules import lookup
+
+    return parameters.keys() <= inspect.signature(lookup(f"numpy.{named}").body).parameters.keys()
+
+
 def _value_of(named: str, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.Tensor:
     """The result of the rule that means the same as a fold."""
     from ..rules import lookup
 
     rule = lookup(f"numpy.{named}")
     return rule.body(*args, **kwargs) if out is None else for_out(rule, out, args, kwargs)
-
-
-def _axis(d: int, ndim: int) -> int:
-    if not -ndim <= d < ndim:
-        raise numpy.exceptions.AxisError(d, ndim)
-    return d % ndim
 
 
 def _check_broadcast(operands: list[Any]) -> None:
@@ -312,17 +321,6 @@ def _check_broadcast(operands: list[Any]) -> None:
 def _plain(x: Any) -> Any:
     """Python bools become NumPy's (they are not weak); lists and arrays become tensors."""
     return numpy.bool_(x) if isinstance(x, bool) else as_tensor(x)
-
-
-def in_dtype(x: Any, dtype: torch.dtype) -> Any:
-    """A constant number as a Python number, rounded to `dtype` as NumPy would when it casts it into the loop."""
-    target = to_numpy(dtype)
-    if target.kind in "iu" and isinstance(x, int):
-        info = numpy.iinfo(target)
-        if not info.min <= x <= info.max:
-            raise OverflowError(f"Python integer {x} out of bounds for {target.name}")
-        return int(x)
-    return target.type(x).item()
 
 
 def _comparable(operands: list[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, cast, demand, demand_fit, is_scalar, widen, zero_d_array
+from .arrays import as_tensor, cast, demand, demand_fit, is_recording, is_scalar, widen, zero_d_array
 from .dtypes import to_numpy, to_torch
 from .table import Refused
 
@@ -23,7 +23,7 @@ def vectorized(pyfunc: Callable[..., Any], otypes: Any, cache: bool) -> Callable
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
-        if torch.overrides._get_current_function_mode_stack() or torch.compiler.is_compiling() or not all(map(_known, tensors)):
+        if is_recording() or torch.compiler.is_compiling() or not all(map(_known, tensors)):
             if kwargs:
                 raise Refused("a numpy.vectorize function called with keywords in a graph", "write a loop, or use whole arrays")
             return _symbolic(pyfunc, otypes, cache, args)

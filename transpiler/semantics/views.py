@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, is_scalar, zero_d_array
+from .arrays import as_tensor, bits, is_scalar, zero_d_array
 
 
 def sizes(shape: Any) -> tuple[Any, ...]:
@@ -86,12 +86,6 @@ def viewing(body: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
         return made if made.ndim or is_scalar(a) else zero_d_array(made)
 
     return view
-
-
-def bits(a: torch.Tensor) -> torch.Tensor:
-    """uint16/32/64 as the signed dtype of the same bits: for torch's functions that only move elements but lack their kernels."""
-    signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(a.dtype)
-    return a if signed is None else a.view(signed)
 
 
 def gather(a: torch.Tensor, axis: int, index: Any) -> torch.Tensor:

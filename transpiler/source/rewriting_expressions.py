@@ -180,7 +180,8 @@ class Expressions:
         repeats = "sequence" in kinds or ("scalar" in kinds and not kinds <= {"scalar", "number", "array", "tensor"})
         sequences = ufunc == "multiply" and repeats
         scalars = ufunc == "power" and not any(f.kind == "array" for f in facts)  # their power is not the ufunc's
-        if any(f.is_tensor for f in facts) and not scalars and not sequences:
+        unlike = ufunc in ("equal", "not_equal") and not kinds.isdisjoint(("text", "none", "other"))  # no array is one of these
+        if any(f.is_tensor for f in facts) and not scalars and not sequences and not unlike:
             return self.npx(ufunc)
         self.imported.add("ops")
         return f"{self.ops_name}.{ufunc}"
@@ -236,8 +237,9 @@ class Expressions:
         ):
             return None
         if any("text" in (f.kind for f in fs) or "none" in (f.kind for f in fs) for _, fs, _ in pairs) and not any(
-            f.is_tensor for f in facts
-        ):
+            f.is_tensor or (f.kind == "unknown" and isinstance(o, ast.Name) and o.id in self.stored_names)
+            for f, o in zip(facts, operands, strict=True)
+        ):  # settings are compared with text; what the function computes may be an array
             return None
         if len(e.ops) > 1:
             if any(f.may_be_tensor for f in facts) and all(n in COMPARISONS for n in names):

@@ -9,6 +9,7 @@ import torch
 
 from ..semantics import arrays as tensor_arrays
 from ..semantics.arrays import is_scalar
+from ..verifying.comparison import as_array
 
 RTOL = {"float16": 4e-3, "float32": 2e-5, "complex64": 5e-5, "float64": 1e-9, "complex128": 1e-9}
 
@@ -31,7 +32,7 @@ def different(want: Any, got: Any, exact_scale: bool = True, path: str = "result
             return f"{path} is {_short(got)} for {want.dtype}{list(want.shape)}"
         if isinstance(got, torch.Tensor) and want.ndim == got.ndim == 0 and is_scalar(got) == isinstance(want, np.ndarray):
             return f"{path} is a scalar for a 0-d array" if is_scalar(got) else f"{path} is a 0-d array for a scalar"
-        return _different_arrays(np.asarray(want), to_numpy(got), exact_scale, path)
+        return _different_arrays(np.asarray(want), as_array(got), exact_scale, path)
     if isinstance(want, (bool, int, float, complex)) and isinstance(got, torch.Tensor):
         got = got.item() if got.ndim == 0 else got
     if hasattr(want, "__next__") or (hasattr(want, "__iter__") and not isinstance(want, (str, bytes, type, np.dtype))):
@@ -60,10 +61,6 @@ def _different_arrays(want: np.ndarray[Any, Any], got: np.ndarray[Any, Any], exa
         if want.dtype.kind == "c":  # C99 leaves open which part of a complex result is nan or inf
             near |= ~finite & ~np.isfinite(got)
     return None if near.all() else f"{path} is {_short(got)} for {_short(want)}"
-
-
-def to_numpy(x: Any) -> np.ndarray[Any, Any]:
-    return x.detach().resolve_conj().resolve_neg().cpu().numpy() if isinstance(x, torch.Tensor) else np.asarray(x)
 
 
 def _same_finfo(want: Any, got: Any) -> bool:

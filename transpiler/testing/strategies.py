@@ -167,6 +167,8 @@ def arrays_of(source: Source, names: tuple[str, ...], extremes: bool) -> dict[st
     if "i" in names:
         made["i"] = np.array([source.choice((0, -1)) for _ in range(source.integer(1, 4))], "int64")
     if "r" in names:
-        knots = {source.integer(-20, 20) for _ in range(source.integer(2, 6))} | {-21, 21}
+        knots = {source.integer(-20, 20) for _ in range(source.integer(2, 6))}
+        while len(knots) < 2:
+            knots.add(source.integer(-20, 20))
         made["r"] = np.array(sorted(knots), "float64") / 2
     return made

@@ -117,8 +117,11 @@ def _collect(node: ast.AST, owner: tuple[str, int], found: dict[tuple[str, int],
         _collect(child, owner, found)
 
 
+_TRIES: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
+
+
 def _guards(node: ast.AST) -> Iterator[Guard]:
-    if isinstance(node, (ast.Try, getattr(ast, "TryStar", ast.Try))):
+    if isinstance(node, _TRIES):
         whole = node.body[0].lineno, _last(node.body)
         for handler in node.handlers:
             if not _raises_again(handler):
