@@ -72,7 +72,12 @@ def empty(shape, dtype=None, order="C", *, device=None, like=None):
 def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     """Without `dtype`, that of the value: a Python int makes int64, a float float64."""
     check_device(device)
-    return zero_d_array(ordered(_filled(_new_shape(shape), fill_value, dtype), order))
+    return zero_d_array(ordered(_filled(_new_shape(shape), fill_value, dtype), _c_or_f(order)))
+
+def _c_or_f(order):
+    if order not in (None, *"CFcf"):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return order
 
 def _filled(shape, fill_value, dtype=None, device=None):
     """The value, broadcast. A constant is cast by NumPy itself, which raises OverflowError where it does not fit."""
@@ -131,7 +136,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
 @rule("numpy.eye", kind="creation", examples=("np.eye(3)", "np.eye(2, 3, k=1)", "np.eye(3, dtype=a.dtype)"))
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     check_device(device)
-    return ordered(as_tensor(numpy.eye(known(N), known(M), k, _numpys(dtype))), order)
+    return ordered(as_tensor(numpy.eye(known(N), known(M), k, _numpys(dtype))), _c_or_f(order))
 
 @rule("numpy.identity", kind="creation", examples=("np.identity(3)", "np.identity(2, dtype=np.float32)"))
 def identity(n, dtype=None, *, like=None):

@@ -13,7 +13,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, beside, cast, demand, is_recording, known
+from ..semantics.arrays import as_tensor, beside, cast, demand, is_recording, is_weak, known, result_type
 from ..semantics.axes import on_axis
 from ..semantics.dtypes import can_cast, promote, to_numpy, to_torch
 from ..semantics.indexing import incoming_value
@@ -37,8 +37,8 @@ def common(arrays, dtype=None, casting="same_kind"):
     if not parts:
         raise ValueError("need at least one array to join")
     target = promote(*(p.dtype for p in parts)) if dtype is None else to_torch(dtype)
-    for p in parts:
-        if not can_cast(p.dtype, target, casting):
+    for a, p in zip(arrays, parts, strict=True):
+        if not can_cast(p.dtype, target, "unsafe" if is_weak(a) else casting):
             raise TypeError(f"Cannot cast array data from {to_numpy(p.dtype)!r} to {to_numpy(target)!r} according to the rule {casting!r}")
     first = next((a for a in arrays if isinstance(a, torch.Tensor)), parts[0])
     return [cast(beside(first, p), target) for p in parts]
@@ -62,8 +62,10 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
         return torch.cat(arrays)
     if dtype is None and casting == "same_kind" and axis is not None and alike(arrays):
         return torch.cat(arrays, dim=axis)
-    parts = common(arrays, dtype, casting)
-    return torch.cat([torch.flatten(p) for p in parts]) if axis is None else _join(parts, axis)
+    if axis is not None:
+        return _join(common(arrays, dtype, casting), axis)
+    weakly = result_type(*arrays) if dtype is None and isinstance(arrays, (list, tuple)) else dtype  # numbers among them are weak here
+    return torch.cat([torch.flatten(p) for p in common(arrays, weakly, casting)])
 
 @rule("numpy.stack", kind="joining",
       examples=("np.stack((x, y))", "np.stack([x, y], axis=-1)", "np.stack([v, w, v], 1)", "np.stack((x, k))"))  # fmt: skip
@@ -138,7 +140,7 @@ def _join_blocks(arrays, blocks, axis):
 @rule("numpy.append", kind="joining", examples=("np.append(a, b)", "np.append(x, y, axis=0)", "np.append(v, 3)"))
 def append(arr, values, axis=None):
     """Without `axis` both are flattened."""
-    return concatenate((arr, values), axis)
+    return concatenate((as_tensor(arr), as_tensor(values)), axis)
 
 @rule("numpy.insert", kind="joining",
       examples=("np.insert(v, 0, 5)", "np.insert(m, 1, 7, axis=0)", "np.insert(x, [0, 1], 2, axis=-1)", "np.insert(v, slice(0, 2), 1)",

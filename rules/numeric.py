@@ -213,10 +213,10 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     steps = dx if x is None else diff(x, axis=-1 if x.ndim == 1 else axis)
     if y.ndim == 0:
         raise IndexError("list assignment index out of range")
-    axis = normalize_axis_index(axis, y.ndim)
+    own = normalize_axis_index(axis, y.ndim)
     if x is not None and x.ndim == 1:
-        steps = torch.reshape(steps, [-1 if d == axis else 1 for d in range(y.ndim)])
-    pairs = add.compute(between(y, axis, 1, None), between(y, axis, None, -1))
+        steps = torch.reshape(steps, [-1 if d == own else 1 for d in range(y.ndim)])
+    pairs = add.compute(between(y, own, 1, None), between(y, own, None, -1))
     areas = divide.compute(multiply.compute(steps, pairs), 2.0)
     return torch.sum(areas, dim=axis, dtype=areas.dtype)
 

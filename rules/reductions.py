@@ -14,13 +14,16 @@ import torch
 
 from ..semantics.arrays import as_tensor, cast, widen
 from ..semantics.axes import axes_of, count_of, masked, merged, over_axes, restored, start_of
-from ..semantics.dtypes import WIDER, inexact, promote, real_of, to_torch
+from ..semantics.dtypes import WIDER, inexact, real_of, to_numpy, to_torch
 from ..semantics.table import rule
 from .arithmetic import maximum, minimum, multiply, subtract
 
 UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 PLAIN = (torch.float32, torch.float64)
 """Dtypes whose deviations torch computes as NumPy does; NumPy rounds each step of float16, and adds up complex parts first."""
+
+STEPWISE = (torch.float16, *UNSIGNED)
+"""Dtypes whose products are no single torch call."""
 
 # Sums and products.
 
@@ -48,14 +51,19 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
 @over_axes()
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """Integers and bools are multiplied in int64, unsigned integers in uint64."""
-    if dtype is None and initial is None and where is True and isinstance(axis, int) and a.dtype not in UNSIGNED:
+    if dtype is None and initial is None and where is True and isinstance(axis, int) and a.dtype not in STEPWISE:
         return torch.prod(a, dim=axis, keepdim=keepdims)
-    if dtype is None and initial is None and where is True and axis is None and not keepdims and a.dtype not in UNSIGNED:
+    if dtype is None and initial is None and where is True and axis is None and not keepdims and a.dtype not in STEPWISE:
         return torch.prod(a)
     return _total(_product, torch.mul, 1, a, axis, dtype, keepdims, initial, where)
 
 def _product(a, dim, keepdim):
     axes = axes_of(dim, a.ndim)
+    if a.dtype == torch.float16 and axes:  # NumPy rounds at the end of its inner loop, which torch's first axis has not
+        inner = [d for d, n in enumerate(a.shape) if n != 1][-1:]
+        if inner and inner[0] not in axes:
+            return restored(torch.prod(torch.movedim(merged(a, axes), -1, 0).contiguous(), dim=0), axes, keepdim)
+        return restored(torch.prod(merged(a, axes).to(torch.float32), dim=-1).to(a.dtype), axes, keepdim)
     return restored(torch.prod(merged(a, axes), dim=-1), axes, keepdim)
 
 def _total(reduce, combine, neutral, a, axis, dtype, keepdims, initial, where):
@@ -166,10 +174,9 @@ def ddof_of(ddof, correction):
 def _variance(a, axis, dtype, ddof, keepdims, where, mean):
     """NumPy's steps, each in NumPy's dtype: sum |a - mean|**2, over max(n - ddof, 0)."""
     work = to_torch(dtype) if dtype is not None else inexact(a.dtype)
-    centre = as_tensor(mean) if mean is not None else _mean(a, axis, work, True, where)
-    common = promote(a.dtype, centre.dtype)
-    deviation = subtract(cast(a, common), cast(centre, common))
-    total = sum(squared(deviation), axis, dtype if dtype is not None else real_of(common), None, keepdims, where=where)
+    deviation = subtract(a, mean if mean is not None else _mean(a, axis, work, True, where))
+    plain = a.is_floating_point() or a.is_complex()
+    total = sum(squared(deviation), axis, dtype or (real_of(deviation.dtype) if plain else torch.float64), None, keepdims, where=where)
     freedom = count_of(a, axis, keepdims, where) - ddof
     return _divided(total, torch.clamp(freedom, min=0) if isinstance(freedom, torch.Tensor) else builtins.max(freedom, 0))
 
@@ -178,7 +185,9 @@ def squared(deviation):
     return torch.real(torch.mul(deviation, torch.conj(deviation))) if deviation.is_complex() else multiply(deviation, deviation)
 
 def root(variance):
-    """The square root in the variance's own dtype, which may be one of integers."""
+    """The square root in the variance's own dtype, which may be one of integers: NumPy truncates a scalar, but no array."""
+    if variance.ndim and variance.dtype != inexact(variance.dtype):
+        raise TypeError(f"Cannot cast ufunc 'sqrt' output from dtype('float64') to {to_numpy(variance.dtype)!r}")
     return cast(torch.sqrt(cast(variance, inexact(variance.dtype))), variance.dtype)
 
 # Extrema and their positions.

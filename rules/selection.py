@@ -19,6 +19,7 @@ from ..semantics.arrays import (
     is_scalar,
     is_weak,
     result_type,
+    sharing,
     stands_for,
     zero_d_array,
 )
@@ -192,7 +193,7 @@ def place(arr, mask, vals):
     truth = as_tensor(mask, torch.bool).reshape(-1)
     if truth.numel() != arr.numel():
         raise ValueError("place: mask and data must be the same size")
-    if isinstance(vals, torch.Tensor) and arr.numel() and vals.untyped_storage().data_ptr() == arr.untyped_storage().data_ptr():
+    if isinstance(vals, torch.Tensor) and sharing(arr, vals):
         raise Refused("numpy.place with values out of the array itself: NumPy reads what it has written", "copy the values first")
     values = _safely(arr, vals).reshape(-1)
     if values.numel() == 0:
@@ -257,9 +258,8 @@ def fill(a, value):
     demand_fit(value, a.dtype)
     return filled(a, ready.reshape(()))
 
-@rule("numpy.choose", "numpy.ndarray.choose", kind="selection", into="unsafe", examples=(
-    "np.choose(k, [x, y])", "np.choose([0, 1], [1, 2.5])", "np.choose(x > 0, (x, 0))", "np.choose([5, -1], [[1, 2], [3, 4]], mode='clip')",
-))  # fmt: skip
+@rule("numpy.choose", kind="selection", into="unsafe", examples=("np.choose(k, [x, y])", "np.choose([0, 1], [1, 2.5])",
+      "np.choose(x > 0, (x, 0))", "np.choose([5, -1], [[1, 2], [3, 4]], mode='clip')"))  # fmt: skip
 def choose(a, choices, out=None, mode="raise"):
     """At each place the element of the choice that `a` numbers; all broadcast. Raises ValueError for a number that is none."""
     options = list(choices) if isinstance(choices, (list, tuple)) else list(torch.unbind(as_tensor(choices)))
@@ -272,6 +272,11 @@ def choose(a, choices, out=None, mode="raise"):
         demand(torch.logical_and(number >= 0, number < len(options)), ValueError("invalid entry in choice array"))
     number, *tensors = torch.broadcast_tensors(number, *(_in_dtype(o, dtype, number.device) for o in options))
     return along(torch.stack(tensors), number.unsqueeze(0), 0).squeeze(0)
+
+@rule("numpy.ndarray.choose", kind="selection", into="unsafe", examples=("k.choose([x, y])", "k.choose(x, y, mode='wrap')"))
+def ndarray_choose(a, choices, /, *more, out=None, mode="raise"):
+    """The choices one by one, or all in one sequence."""
+    return choose(a, (choices, *more) if more else choices, mode=mode)
 
 @rule("numpy.select", kind="selection", examples=(
     "np.select([x > 0, k], [x, y])", "np.select([k], [x], default=7)", "np.select([k, ~k], [1, 2.5])", "np.select([f > 1], [f], -1.5)",

@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from ..semantics.arrays import as_tensor, demand_layout, holds_tensor, is_recording, known, mirror, read_only, zero_d_array
 from ..semantics.dtypes import to_numpy
 from ..semantics.table import Refused, refuse, rule
-from ..semantics.views import gather, giving_arrays, numpys_errors, owned, sizes, viewing
+from ..semantics.views import gather, giving_arrays, numpys_errors, owned, sizes, unless_same, viewing
 
 
 @rule("numpy.reshape", kind="shape", view=True, examples=("np.reshape(x, -1)", "np.reshape(a, (1, -1), order='F')"))
@@ -97,7 +97,7 @@ def transpose(a, axes=None):
         return torch.transpose(a, 0, 1)
     if axes is None:
         return _backwards(a)
-    return torch.permute(a, axes.tolist() if isinstance(axes, torch.Tensor) else axes)
+    return torch.permute(a, axes.tolist() if isinstance(axes, torch.Tensor) else (axes,) if isinstance(axes, int) else axes)
 
 @rule("numpy.ndarray.transpose", kind="shape", view=True, examples=("a.transpose()", "m.transpose(1, 0)", "m.transpose((-1, 0))"))
 def ndarray_transpose(a, /, *axes):
@@ -167,6 +167,7 @@ def expand_dims(a, axis):
 
 @rule("numpy.squeeze", "numpy.ndarray.squeeze", kind="shape", view=True,
       examples=("np.squeeze(a)", "np.squeeze(np.expand_dims(a, (0, -1)), axis=(0, -1))", "x[:1].squeeze(0)"))  # fmt: skip
+@unless_same
 @viewing
 def squeeze(a, axis=None):
     """Raises ValueError where an axis to remove is not of size one."""
@@ -192,7 +193,8 @@ def broadcast_to(array, shape, subok=False):
 @numpys_errors
 def broadcast_arrays(*args, subok=False):
     """A tuple of views of the common shape."""
-    return tuple(map(zero_d_array, torch.broadcast_tensors(*map(as_tensor, args)))) if args else ()
+    own = tuple(zero_d_array(owned(a)) for a in args)
+    return tuple(a if a.shape == m.shape else m for a, m in zip(own, torch.broadcast_tensors(*own), strict=True)) if args else ()
 
 @rule("numpy.broadcast_shapes", kind="python", examples=("np.broadcast_shapes(a.shape, b.shape)",))
 def broadcast_shapes(*args):
@@ -268,7 +270,9 @@ def roll(a, shift, axis=None):
     if isinstance(shift, torch.Tensor):
         return _roll_by_tensor(a, shift, axes)
     rolls = [(int(s), int(d)) for s, d in numpy.broadcast(shift, axes)]
-    return torch.roll(a, *zip(*rolls, strict=True)) if rolls else torch.clone(a)
+    if not rolls:
+        raise ValueError("not enough values to unpack (expected 2, got 0)")  # so does NumPy
+    return torch.roll(a, *zip(*rolls, strict=True))
 
 def _roll_by_tensor(a, shift, axes):
     """A shift computed from the inputs is an index computed in the graph. Several shifts along one axis add up."""

@@ -255,6 +255,8 @@ def kaiser(M, beta):
     if _known(M) == 1:
         return torch.ones((1,), dtype=torch.float64)
     beta, middle = as_tensor(beta, torch.float64), (M - 1) / 2.0
+    if beta.ndim:
+        raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
     n = torch.arange(0, max(float(M), 0.0), dtype=torch.float64, device=beta.device)
     inside = torch.abs(beta * torch.sqrt(1 - ((n - middle) / middle) ** 2.0))
     return torch.div(torch.special.i0(inside), torch.special.i0(torch.abs(beta)))

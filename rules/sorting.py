@@ -89,7 +89,7 @@ def sort_complex(a):
 @rule("numpy.partition", kind="sorting", examples=("np.partition(x, 0)[..., 0]", "np.partition(v, -1)[-1]"))
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     """What a sort would put at `kth` is there, nothing larger before it. NumPy leaves the rest open; here all is sorted."""
-    return sort(*_partitioned(a, kth, axis, order))
+    return sort(*_partitioned(a, kth, axis, kind, order))
 
 @rule("numpy.ndarray.partition", kind="sorting", writes="a", examples=("v[:1].partition(0)",))
 def _partition_method(a, kth, axis=-1, kind="introselect", order=None):
@@ -98,11 +98,13 @@ def _partition_method(a, kth, axis=-1, kind="introselect", order=None):
 @rule("numpy.argpartition", "numpy.ndarray.argpartition", kind="sorting", examples=("v[np.argpartition(v, 0)[0]]",))
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     """The order that partitions (see `partition`): here the one that sorts."""
-    return _order(*_partitioned(torch.atleast_1d(as_tensor(a)), kth, axis, order))
+    return _order(*_partitioned(torch.atleast_1d(as_tensor(a)), kth, axis, kind, order))
 
-def _partitioned(a: Any, kth: Any, axis: Any, order: Any) -> tuple[torch.Tensor, int]:
+def _partitioned(a: Any, kth: Any, axis: Any, kind: Any, order: Any) -> tuple[torch.Tensor, int]:
     """What to sort and along which axis. Raises ValueError where `kth` is out of bounds."""
     _check_kind(None, None, order)
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     a, axis = on_axis(a, axis)
     size = a.shape[axis]
     if isinstance(kth, torch.Tensor):

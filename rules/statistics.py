@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..semantics.arrays import as_tensor, beside, cast, demand, zero_d_array
 from ..semantics.axes import axes_tuple, merged, restored
-from ..semantics.dtypes import inexact, promote, to_torch
+from ..semantics.dtypes import inexact, promote, to_numpy, to_torch
 from ..semantics.table import Refused, rule
 from .arithmetic import multiply, subtract
 from .reductions import mean, sum
@@ -266,6 +266,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         if more.shape[1] != variables.shape[1]:
             raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
         variables = torch.cat([variables, more])
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise TypeError(f"Cannot cast ufunc 'subtract' output from dtype('float64') to {to_numpy(dtype)!r} with casting rule 'same_kind'")
     ddof = (1 if bias == 0 else 0) if ddof is None else int(ddof)
     fweights, aweights = (None if w is None else cast(beside(m, as_tensor(w)), torch.float64) for w in (fweights, aweights))
     w = _observation_weights(variables.shape[1], fweights, aweights)

@@ -18,7 +18,7 @@ import torch
 
 from .errors import numpys
 from .passage import Passage, collect, keep, release
-from .pipeline.spec import ScalarSpec, TensorSpec, parse
+from .pipeline.spec import ScalarSpec, SpecError, TensorSpec, parse
 from .semantics.arrays import mirrored_views, mirroring
 from .semantics.dtypes import to_torch
 
@@ -152,16 +152,35 @@ class _Check:
             if isinstance(value, torch.Tensor)
             else f"a {type(value).__name__}"
         )
-        dtype = str(value.dtype).removeprefix("torch.") if isinstance(value, torch.Tensor) else type(value).__name__
-        sizes = f"[{', '.join('_' * value.ndim)}]" if isinstance(value, torch.Tensor) else ""
-        return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {_way_out(parameter, dtype + sizes)}")
+        return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {_way_out(parameter, _spec_of(value))}")
 
 
 _ABSENT = object()
 
 
-def _way_out(parameter: str, spec: str) -> str:
-    return f'declare what it takes, such as @np2fx.node({parameter}="{spec}"), and rewrite again, or rewrite with --exact'
+def _way_out(parameter: str, spec: Any) -> str:
+    if spec is None:
+        return "rewrite with --exact, which takes whatever comes"
+    told = repr(spec).replace("'", '"')
+    return f"declare what it takes, such as @np2fx.node({parameter}={told}), and rewrite again, or rewrite with --exact"
+
+
+def _spec_of(value: Any) -> Any:
+    """The spec that a value fits, as `@np2fx.node` takes it; None where there is none, or a long one."""
+    if isinstance(value, torch.Tensor):
+        text = f"{str(value.dtype).removeprefix('torch.')}[{', '.join('_' * value.ndim)}]"
+    elif type(value) in (list, tuple, dict) and 0 < len(value) <= 4:
+        parts = [_spec_of(v) for v in (value.values() if isinstance(value, dict) else value)]
+        if None in parts or (isinstance(value, dict) and not all(type(k) is str for k in value)):
+            return None
+        return dict(zip(value, parts, strict=True)) if isinstance(value, dict) else type(value)(parts)
+    else:
+        text = type(value).__name__
+    try:
+        parse(text)
+    except SpecError:
+        return None
+    return text
 
 
 def _is_int(value: Any) -> bool:

@@ -104,8 +104,21 @@ def is_users(function: types.FunctionType) -> bool:
     module = (function.__module__ or "").split(".")[0]
     if module in ("np2fx", "torch", "numpy"):
         return False
-    file = function.__code__.co_filename
-    return not file.startswith(_SITE) and not (file.startswith(_STDLIB) and module in sys.stdlib_module_names)
+    return _is_users_file(function.__code__.co_filename, module)
+
+
+def _is_users_file(file: str, package: str) -> bool:
+    return not file.startswith(_SITE) and not (file.startswith(_STDLIB) and package in sys.stdlib_module_names)
+
+
+@functools.cache
+def is_users_module(name: Any) -> bool:
+    """Whether the classes of a module may be the user's: its file tells, and one without a file may be anybody's. What a class in C says
+    of its module need not be a name."""
+    package = name.split(".")[0] if isinstance(name, str) else "builtins"
+    if package in ("np2fx", "torch", "numpy", "builtins") or package in sys.builtin_module_names:
+        return False
+    return _is_users_file(getattr(sys.modules.get(name), "__file__", None) or "", package)
 
 
 def understands_tensors(function: Any) -> bool:

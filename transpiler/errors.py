@@ -18,7 +18,8 @@ _VALUE = re.compile(
     r"|Expected reduction dim|have non-zero size|Boolean value of Tensor|shapes cannot be multiplied|inconsistent tensor size|size mismatch"
     r"|not broadcastable|doesn't match the broadcast shape|expected m[0-9]? ?and|Expected size for first two dimensions|shape mismatch"
     r"|must have (the )?same (size|length)|only be converted to Python scalars|non-negative|batch1 must|invalid shape dimension"
-    r"|Trying to create tensor with negative"
+    r"|Trying to create tensor with negative|only one dimension can be inferred|number of dimensions in the tensor input|duplicate dims"
+    r"|appears multiple times in the list of dims|the number of sizes provided|must match the existing size"
 )
 """What torch says where NumPy raises ValueError."""
 
@@ -43,6 +44,8 @@ def _translated(error: Exception) -> Exception | None:
         return numpy.exceptions.AxisError(text)
     if text.startswith("Inplace update to inference tensor"):
         return ValueError("assignment destination is read-only")
+    if text.startswith("shape mismatch: indexing tensors"):
+        return IndexError(text)
     if type(error) in (RuntimeError, IndexError) and _VALUE.search(text):
         return ValueError(text)
     return None

@@ -27,10 +27,10 @@ import torch
 from . import rules
 from .callables import check_refusal, holds_array, is_users, numpy_rule, scalar, understands_tensors
 from .passage import keeping
-from .semantics.arrays import as_tensor, is_scalar, on_memory, read_only, store, zero_d_array
+from .semantics.arrays import as_tensor, is_scalar, on_memory, read_only, zero_d_array
 from .semantics.dtypes import to_numpy
-from .semantics.table import REFUSALS, Refused
-from .semantics.ufunc import Ufunc
+from .semantics.indexing import FlatView
+from .semantics.table import REFUSALS, Refusal, Refused
 from .source.facts import OPERATORS as _BY_NODE
 
 
@@ -41,16 +41,15 @@ def _arrays(*values: Any) -> bool:
 
 def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def operate(a: Any, b: Any) -> Any:
+        if (found := user_code.binary(python, a, b)) is not user_code.ABSENT:
+            return found
         if not _arrays(a, b):
             return python(a, b)
         text = isinstance(a, str) or isinstance(b, str)
         if text and (ufunc not in ("equal", "not_equal") or not (_is_array(a) or _is_array(b))):
-            return python(_plain_index(a), _plain_index(b))
-        if ufunc == "multiply" and _repeats(a, b):  # TypeError for a number that is no integer
-            items, times = (a, b) if isinstance(a, (list, tuple)) else (b, a)
-            if not isinstance(kind := _stand_in(times), (int, numpy.integer)):
-                raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{type(kind).__name__}'")
-            return items * operator.index(times)
+            return python(_plain(a), _plain(b))
+        if ufunc == "multiply" and _repeats(a, b):
+            return repeated(a, b) if isinstance(a, (list, tuple)) else repeated(b, a)
         if (text or a is None or b is None) and ufunc in ("equal", "not_equal"):
             other = as_tensor(a if b is None or isinstance(b, str) else b)
             return torch.full_like(other, ufunc == "not_equal", dtype=torch.bool)
@@ -74,9 +73,9 @@ def _scalar_power(a: Any, b: Any) -> Any:
     return scalar_power(a, b)
 
 
-def _plain_index(a: Any) -> Any:
-    """An integer scalar as Python's, where only Python's will do."""
-    return operator.index(a) if isinstance(a, torch.Tensor) and is_scalar(a) and not (a.is_floating_point() or a.is_complex()) else a
+def _plain(a: Any) -> Any:
+    """A tensor as NumPy holds it, where Python takes no other."""
+    return python(a) if isinstance(a, torch.Tensor) else a
 
 
 def _repeats(a: Any, b: Any) -> bool:
@@ -86,15 +85,22 @@ def _repeats(a: Any, b: Any) -> bool:
     return isinstance(a, (list, tuple)) and not _is_array(b)
 
 
+def repeated(items: Any, times: Any) -> Any:
+    """`items * times`. Raises TypeError for a number that is no integer."""
+    if not isinstance(kind := _stand_in(times), (int, numpy.integer)):
+        raise TypeError(f"can't multiply sequence by non-int of type 'numpy.{type(kind).__name__}'")
+    return items * operator.index(times)
+
+
 def _unary(ufunc: str, python: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def operate(a: Any) -> Any:
-        return rules.lookup(f"numpy.{ufunc}").call(a) if _arrays(a) else python(a)
+        return rules.lookup(f"numpy.{ufunc}").call(a) if _arrays(a) else user_code.unary(python, a)
 
     operate.__name__ = ufunc
     return operate
 
 
-_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "floor_divide": operator.floordiv,
     "remainder": operator.mod, "power": operator.pow, "matmul": operator.matmul, "bitwise_and": operator.and_, "bitwise_or": operator.or_,
     "bitwise_xor": operator.xor, "left_shift": operator.lshift, "right_shift": operator.rshift, "less": operator.lt,
@@ -107,8 +113,8 @@ _PYTHON_UNARY: dict[str, Callable[[Any], Any]] = {
 
 def __getattr__(name: str) -> Any:
     """`ops.add` and its kin: one for each operator of Python's data model, made on first use."""
-    if name in _PYTHON:
-        made: Any = _binary(name, _PYTHON[name])
+    if name in PYTHON:
+        made: Any = _binary(name, PYTHON[name])
     elif name in _PYTHON_UNARY:
         made = _unary(name, _PYTHON_UNARY[name])
     else:
@@ -119,7 +125,7 @@ def __getattr__(name: str) -> Any:
 
 def either(ufunc: str, *operands: Any) -> Any:
     """An operator on what is an array or a torch tensor, nobody knows which. Refused where NumPy and torch do not agree."""
-    function: Callable[..., Any] = _PYTHON[ufunc] if ufunc in _PYTHON else _PYTHON_UNARY[ufunc]
+    function: Callable[..., Any] = PYTHON[ufunc] if ufunc in PYTHON else _PYTHON_UNARY[ufunc]
     python = function(*operands)
     if not any(isinstance(o, torch.Tensor) for o in operands):
         return python
@@ -129,25 +135,6 @@ def either(ufunc: str, *operands: Any) -> Any:
         message = f"NumPy and torch do not agree on `{ufunc}` of {shown}, and which one is meant is not known"
         raise Refused(message, "say which: torch.as_tensor(...) or .numpy()", "opaque-call")
     return python
-
-
-def update(a: Any, ufunc: str, b: Any) -> Any:
-    """`a += b` and its kin: returns what the name is bound to afterwards.
-
-    An array is written into (cast same_kind, else TypeError); a scalar or a number is replaced by the result."""
-    if isinstance(a, torch.Tensor) and not is_scalar(a):
-        rule = rules.lookup(f"numpy.{ufunc}").call
-        value = rule.compute(a, b) if isinstance(rule, Ufunc) else rule(a, b)
-        if value.shape != a.shape:
-            raise ValueError(
-                f"non-broadcastable output operand with shape {tuple(a.shape)} doesn't match the broadcast shape {tuple(value.shape)}"
-            )
-        return store(a, value)
-    if isinstance(a, numpy.ndarray):
-        return _state(a, lambda: getattr(numpy, ufunc)(a, python(b), out=a))
-    if isinstance(a, list):
-        return operator.iadd(a, b) if ufunc == "add" else operator.imul(a, b)
-    return getattr(sys.modules[__name__], ufunc)(a, b)
 
 
 def _tensor(a: Any) -> Any:
@@ -174,7 +161,9 @@ def getitem(a: Any, index: Any) -> Any:
             found = found.clone()  # what comes of a scalar never shares its memory
         return _keep_zero_d(found, index)
     if isinstance(index, torch.Tensor) and isinstance(a, (list, tuple, str, range)):
-        index = operator.index(index)
+        index = python(index)  # a bool is none, nor is an array with a dimension
+    if (mine := user_code.getitem(a, index)) is not user_code.ABSENT:
+        return mine
     found = a[_numpy_index(index) if isinstance(a, dict) else index]
     return as_tensor(found) if isinstance(a, numpy.generic) else found
 
@@ -197,7 +186,9 @@ def setitem(a: Any, index: Any, value: Any) -> None:
             raise TypeError(f"'numpy.{to_numpy(a.dtype)}' object does not support item assignment")
         rules.lookup("numpy.ndarray.__setitem__").call(a, index, value)
     elif isinstance(a, numpy.ndarray):
-        _state(a, lambda: a.__setitem__(_numpy_index(index), python(value)))
+        a[_numpy_index(index)] = python(value)  # an array that an object of the program's holds: by NumPy itself
+    elif (twin := user_code.special(a, "__setitem__")) is not None:
+        twin(index, value)
     else:
         a[_numpy_index(index)] = value
 
@@ -211,27 +202,18 @@ def _numpy_index(index: Any) -> Any:
     return python(index)
 
 
-def _state(a: numpy.ndarray[Any, Any], write: Callable[[], Any]) -> Any:
-    """A write into an array that an object of the program's holds (`self.buffer[i] = x`): into its own memory, by NumPy itself."""
-    write()
-    return a
-
-
-def update_item(a: Any, index: Any, ufunc: str, value: Any) -> None:
-    """`a[index] += value` and its kin, the index evaluated once."""
-    setitem(a, index, update(getitem(a, index), ufunc, value))
-
-
 def contains(a: Any, value: Any) -> bool:
     """`value in a`."""
     if isinstance(a, torch.Tensor) and is_scalar(a):
         raise TypeError(f"argument of type 'numpy.{to_numpy(a.dtype)}' is not iterable")
     if isinstance(a, (torch.Tensor, numpy.ndarray)):
         return bool(torch.any(rules.lookup("numpy.equal").call(as_tensor(a), value)))
+    if (twin := user_code.special(a, "__contains__")) is not None:
+        return _is_true(twin(value))
     if isinstance(a, HASHED):
         return python(value) in a
     if isinstance(a, (list, tuple, collections.deque, collections.abc.ValuesView)) or not hasattr(type(a), "__contains__"):
-        return any(item is value or _is_true(__getattr__("equal")(item, value)) for item in iter(a))
+        return any(item is value or _is_true(__getattr__("equal")(item, value)) for item in iterate(a))
     return value in a
 
 
@@ -255,28 +237,15 @@ def attribute(a: Any, name: str) -> Any:
     if isinstance(a, (numpy.ndarray, numpy.generic)):
         a = _tensor(a)
     if not isinstance(a, torch.Tensor):
-        return getattr(a, name)
+        return user_code.read(a, name)
     found = rules.load_once().get(f"numpy.ndarray.{name}")
     if found is None:
-        raise Refused(f"the array attribute .{name} has no rule", "compute it from what the rules cover", "unmapped-function")
+        refusal = REFUSALS.get(f"numpy.ndarray.{name}", _UNKNOWN)
+        raise Refused(f"the array attribute .{name}: {refusal.reason}", refusal.hint, refusal.finding)
     return found.call(a)
 
 
-def set_attribute(a: Any, name: str, value: Any) -> None:
-    """`a.name = value`: an array's shape, real or imaginary part, or all of its elements in order."""
-    if not isinstance(a, (torch.Tensor, numpy.ndarray)):
-        setattr(keeping(a, name), name, value)
-    elif name == "shape" and isinstance(a, torch.Tensor) and a.is_contiguous() and not a.requires_grad:
-        with torch.inference_mode(a.is_inference()):  # what is read-only has a shape that can be set
-            zero_d_array(a.resize_(rules.lookup("numpy.reshape").call(a, value).shape))
-    elif name in ("real", "imag", "flat") and isinstance(a, torch.Tensor):
-        setitem(attribute(a, name) if name != "flat" else a.reshape(-1) if a.is_contiguous() else _unwritable(name), ..., value)
-    else:
-        _unwritable(name)
-
-
-def _unwritable(name: str) -> Any:
-    raise Refused(f"the array attribute .{name} is set", "make a new array instead (reshape, astype)", "mutation")
+_UNKNOWN = Refusal((), "it has no rule", "compute it from what the rules cover")
 
 
 def method(a: Any, name: str) -> Callable[..., Any]:
@@ -286,7 +255,7 @@ def method(a: Any, name: str) -> Callable[..., Any]:
     if isinstance(a, types.ModuleType):
         return functools.partial(call, getattr(a, name))  # `xp.std(x)`: whichever module that is
     if not isinstance(a, torch.Tensor):
-        return getattr(a, name)
+        return user_code.method(a, name)
     found = rules.load_once().get(f"numpy.ndarray.{name}")
     if found is not None:
         return functools.partial(found.call, a)
@@ -305,7 +274,7 @@ def iterate(a: Any) -> Any:
     if isinstance(a, numpy.ndarray):
         a = _tensor(a)
     if not isinstance(a, torch.Tensor):
-        return a
+        return user_code.iterate(a)
     if a.ndim == 0:
         raise TypeError("iteration over a 0-d array")
     return _rows(a)
@@ -355,16 +324,29 @@ def is_instance(value: Any, classes: Any) -> bool:
         value = numpy.empty((), to_numpy(value.dtype))[()] if is_scalar(value) else numpy.empty(0, to_numpy(value.dtype))
         flat = classes if isinstance(classes, tuple) else (classes,)
         return any(c is torch.Tensor or isinstance(value, c) for c in flat)
-    return isinstance(value, classes)
+    return isinstance(_stand_in(value), classes)
+
+
+class _Kinds:
+    """`ops.kinds.ndarray`: a class of NumPy's (or Python's) as a pattern asks for it, `case ops.kinds.ndarray():`."""
+
+    def __getattr__(self, name: str) -> Any:
+        of = getattr(builtins if name in ("float", "complex") else numpy, name)
+        meta: Any = type(name, (type,), {"__instancecheck__": lambda cls, value: is_instance(value, of)})
+        setattr(self, name, meta(name, (), {}))
+        return getattr(self, name)
+
+
+kinds = _Kinds()
 
 
 def copy(value: Any) -> Any:
     """`copy.copy`: arrays are copied in NumPy, where torch would share the memory."""
-    return value.clone() if isinstance(value, torch.Tensor) else _copy.copy(value)
+    return value.clone() if isinstance(value, torch.Tensor) else user_code.protocol(_copy.copy, (value,), _copy.copy)(value)
 
 
 def deepcopy(value: Any) -> Any:
-    return value.clone() if isinstance(value, torch.Tensor) else _copy.deepcopy(value)
+    return value.clone() if isinstance(value, torch.Tensor) else user_code.protocol(_copy.deepcopy, (value,), _copy.deepcopy)(value)
 
 
 def from_numpy(value: Any) -> Any:
@@ -414,7 +396,7 @@ def _max(*values: Any, **kwargs: Any) -> Any:
 def _sorted(values: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
     """By NumPy's `<`: torch has none for unsigned and complex scalars."""
     items = list(iterate(values))
-    if key is None and not _arrays(*items):
+    if key is None and not _arrays(*items) and not any(user_code.special(i, "__lt__") for i in items):
         return sorted(items, reverse=reverse)
     ordered = functools.cmp_to_key(lambda a, b: -1 if bool(__getattr__("less")(a, b)) else 0)
     return sorted(items, key=ordered if key is None else lambda item: ordered(key(item)), reverse=bool(reverse))
@@ -423,7 +405,7 @@ def _sorted(values: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
 def _extreme(function: Callable[..., Any], comparison: str, *values: Any, **kwargs: Any) -> Any:
     """Python's min and max keep the first of equals: one comparison a value."""
     items = list(iterate(values[0])) if len(values) == 1 else list(values)
-    if kwargs or not _arrays(*items):
+    if kwargs or not (_arrays(*items) or any(user_code.special(i, "__lt__") or user_code.special(i, "__gt__") for i in items)):
         return function(items, **kwargs)
     best = items[0]
     for item in items[1:]:
@@ -435,21 +417,31 @@ def _extreme(function: Callable[..., Any], comparison: str, *values: Any, **kwar
 def get_attribute(a: Any, name: str, *default: Any) -> Any:
     """`getattr(a, name)`: an array's methods and attributes where `a` is an array."""
     if not isinstance(a, (torch.Tensor, numpy.ndarray, numpy.generic)):
-        return getattr(a, name, *default)
+        return user_code.read(a, name, *default)
     if not hasattr(_stand_in(a), name):
         if default:
             return default[0]
-        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        raise AttributeError(f"'{shown_type(a)}' object has no attribute {name!r}")
     return method(a, name) if callable(getattr(numpy.ndarray, name)) else attribute(a, name)
+
+
+def shown_type(a: Any) -> str:
+    """The name of a type in messages."""
+    kind = type_of(a)
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def has_attribute(a: Any, name: str) -> bool:
     """`hasattr(a, name)`, of an array what NumPy's has: no `.cpu`, no `.numpy`."""
+    if not isinstance(a, torch.Tensor):
+        return user_code.read(a, name, user_code.ABSENT) is not user_code.ABSENT
     return hasattr(_stand_in(a), name)
 
 
 def _stand_in(a: Any) -> Any:
     """A small array or scalar of a tensor's dtype, to ask NumPy what it would say."""
+    if isinstance(a, FlatView):
+        return numpy.zeros(1).flat
     if not isinstance(a, torch.Tensor):
         return a
     made = numpy.zeros((), to_numpy(a.dtype))
@@ -463,13 +455,15 @@ def type_of(*args: Any) -> Any:
     return type(_stand_in(args[0])) if len(args) == 1 else type(*args)
 
 
-def _hash(a: Any) -> int:
-    return hash(python(a))
+def _asked(function: Callable[..., Any], *args: Any) -> Any:
+    """`len(a)`, `hash(a)`, `next(a)`."""
+    found = user_code.converted(function, args)
+    return function(*map(python, args)) if found is user_code.ABSENT else found
 
 
 def _over(function: Callable[..., Any]) -> Callable[..., Any]:
     """A builtin that iterates over what it is given."""
-    return lambda *args, **kwargs: function(*(iterate(a) if _arrays(a) and a.ndim else _plain_index(a) for a in args), **kwargs)
+    return lambda *args, **kwargs: function(*(iterate(a) if _arrays(a) and a.ndim else _plain(a) for a in args), **kwargs)
 
 
 def _accumulate(values: Any, function: Any = None, **kwargs: Any) -> Any:
@@ -477,37 +471,45 @@ def _accumulate(values: Any, function: Any = None, **kwargs: Any) -> Any:
 
 
 def _number(kind: type, *args: Any, **kwargs: Any) -> Any:
-    """`float(a)` and its like: of an array what NumPy says of it."""
-    if len(args) == 1 and isinstance(args[0], torch.Tensor) and args[0].ndim:
+    """`float(a)` and its like: of an array, and of a complex number, what NumPy says of it."""
+    if len(args) == 1 and isinstance(args[0], torch.Tensor) and (args[0].ndim or args[0].is_complex()):
         return kind(python(args[0]))
-    return kind(*args, **kwargs)
+    found = user_code.converted(kind, args)
+    return kind(*args, **kwargs) if found is user_code.ABSENT else found
 
 
-from .hashing import HASHED, hashing, method_of, pairing  # noqa: E402  (it needs what stands above)
+from . import user_code  # noqa: E402  (they need what stands above)
+from .hashing import HASHED, hashing, method_of, pairing  # noqa: E402
+from .updates import IN_PLACE, set_attribute, update, update_item  # noqa: E402
+from .user_code import delete_attribute, delete_item, entering, shown, truth  # noqa: E402
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
-    builtins.setattr: set_attribute,
+    builtins.setattr: set_attribute, operator.setitem: setitem, operator.getitem: getitem,
     builtins.set: hashing(builtins.set), builtins.dict: pairing(builtins.dict), builtins.frozenset: hashing(builtins.frozenset),
     collections.Counter: hashing(collections.Counter), collections.OrderedDict: pairing(collections.OrderedDict),
     collections.defaultdict: pairing(collections.defaultdict),
     itertools.chain: _over(itertools.chain), itertools.islice: _over(itertools.islice), itertools.product: _over(itertools.product),
     itertools.zip_longest: _over(itertools.zip_longest), itertools.accumulate: _accumulate,
     builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of,
-    builtins.hash: _hash, builtins.sorted: _sorted,
+    builtins.abs: lambda a: __getattr__("absolute")(a), object.__setattr__: user_code.plainly, builtins.sorted: _sorted,
     builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
 }  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 for _f in (builtins.str, builtins.repr, builtins.format, builtins.print):
-    BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), _f)
+    BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(user_code.shown, args), **kwargs), _f)
 for _g in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.iter, builtins.map):
     BUILTINS[_g] = functools.partial(lambda f, *args, **kwargs: f(*map(iterate, args), **kwargs), _g)
+for _h in (builtins.len, builtins.hash, builtins.next):
+    BUILTINS[_h] = functools.partial(_asked, _h)
 for _kind in (builtins.bool, builtins.int, builtins.float, builtins.complex):
     BUILTINS[_kind] = functools.partial(_number, _kind)
 for _node, _name in _BY_NODE.items():
-    if _name in _PYTHON:
-        BUILTINS.setdefault(_PYTHON[_name], functools.partial(lambda n, a, b: getattr(sys.modules[__name__], n)(a, b), _name))
+    if _name in PYTHON:
+        BUILTINS.setdefault(PYTHON[_name], functools.partial(lambda n, a, b: getattr(sys.modules[__name__], n)(a, b), _name))
+        if _name in IN_PLACE:
+            BUILTINS[IN_PLACE[_name]] = functools.partial(lambda n, a, b: update(a, n, b), _name)
 
 lift_function: Callable[[types.FunctionType], Callable[..., Any]] | None = None
 """Set by np2fx.converting: turns a function of the user's into its torch twin."""
@@ -533,13 +535,13 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
     if any(map(holds_array, args)):
         check_refusal(function)
     try:
-        twin = BUILTINS.get(function)
+        twin = user_code.protocol(function, args) or BUILTINS.get(function)
     except TypeError:
         twin = None
     if twin is not None:
         return twin
     if _writes_text(function):
-        return functools.partial(lambda f, *args, **kwargs: f(*map(python, args), **kwargs), function)
+        return functools.partial(lambda f, *args, **kwargs: f(*map(user_code.shown, args), **kwargs), function)
     if isinstance(function, operator.methodcaller):
         return functools.partial(_call_method, function)
     if (hashed := method_of(function)) is not None:
@@ -550,6 +552,8 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         return functools.partial(_lifted(function.__func__), function.__self__)
     if isinstance(function, types.FunctionType) and is_users(function):
         return _lifted(function)
+    if (made := user_code.meaning(function, args)) is not None:
+        return made
     method = type(function).__call__
     if isinstance(method, types.FunctionType) and is_users(method) and not isinstance(function, torch.nn.Module):
         return functools.partial(_lifted(method), function)
@@ -588,4 +592,5 @@ def _lifted(function: types.FunctionType) -> Callable[..., Any]:
 
 from .boundary import boundary, twin  # noqa: E402  (rewritten files spell it ops.boundary)
 
-__all__ = ["boundary", "call", "getitem", "keeping", "key", "method", "python", "scalar", "setitem", "twin", "update", "update_item"]
+__all__ = ["boundary", "call", "delete_attribute", "delete_item", "entering", "getitem", "keeping", "key", "method", "python", "scalar",
+           "setitem", "shown", "truth", "twin", "update", "update_item"]  # fmt: skip

@@ -11,6 +11,8 @@ import contextlib
 import contextvars
 import dataclasses
 import functools
+import inspect
+import itertools
 import types
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
@@ -19,7 +21,7 @@ import numpy
 import torch
 
 from .semantics.arrays import as_tensor, can_share, given, is_scalar, read_only, zero_d_array
-from .semantics.table import Refused
+from .semantics.table import Refused, module_of
 
 _Kept = dict[tuple[int, str], tuple[Any, Any, bool]]
 _keeping: contextvars.ContextVar[_Kept | None] = contextvars.ContextVar("np2fx_keeping", default=None)
@@ -48,6 +50,8 @@ class Passage:
         """the function's name, by which functions made in it are told"""
         self.unshared: list[tuple[numpy.ndarray[Any, Any], torch.Tensor, int]] = []
         """arrays whose memory torch cannot share, their copies, and the copies' versions"""
+        self.copies: dict[int, tuple[Any, Any]] = {}
+        """id of what leaves -> (it, what leaves in its place)"""
 
     def inward(self, value: Any) -> Any:
         """`value` with tensors in place of arrays. One array is one tensor, however often it is passed."""
@@ -144,23 +148,24 @@ class Passage:
         if isinstance(value, (Iterator, types.FunctionType)) and id(value) not in self.seen:
             return self._later(value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type) and id(value) not in self.seen:
-            for field in dataclasses.fields(value):  # made in the function: nobody else holds it yet
-                held = getattr(value, field.name, None)
+            fields = [field.name for field in dataclasses.fields(value)]
+            for name in dict.fromkeys((*fields, *getattr(value, "__dict__", ()))):  # made in the function: nobody else holds it yet
+                held = getattr(value, name, None)
                 new = self.outward(held)
                 if new is not held:
-                    object.__setattr__(value, field.name, new)
+                    object.__setattr__(value, name, new)
         return to_array(value)
 
     def finished(self, result: Any) -> Any:
         """The result of the call, as the caller gets it."""
         if self.inside:
             if _is_generator(result) and self.around is None:
-                raise Refused("a generator writes through views which torch has only as copies, after the call that they hold for",
+                raise Refused("a generator may write through views which torch has only as copies, after the call that they hold for",
                               "return a list", "not-rewritten")  # fmt: skip
             return result
         if self.arrays:
             return self.outward(result)
-        return self._later(result) if _is_generator(result) else result
+        return self._later(result) if _is_generator(result) else self.apart(result)
 
     def _later(self, value: Any) -> Any:
         """What computes after the call is over. A generator does so step by step, and each step is as a call of its own."""
@@ -169,7 +174,7 @@ class Passage:
                 raise Refused(f"the function returns `{value.__name__}`, which would compute with tensors after it",
                               "return arrays, or define the function outside", "not-rewritten")  # fmt: skip
             return value
-        if type(value).__module__ not in ("builtins", "itertools") or id(value) in self.seen:
+        if module_of(type(value)) not in ("builtins", "itertools") or id(value) in self.seen:
             return value
         if not _is_generator(value):
             raise Refused(f"the function returns a {type(value).__name__}, which would compute with tensors after it",
@@ -177,7 +182,33 @@ class Passage:
         if self.around is None or self.unshared or any(copy is not original for original, copy, _ in self.containers):
             raise Refused("a generator leaves the function, which has some of its arguments only as copies: it would not see changes",
                           "return a list of it", "not-rewritten")  # fmt: skip
-        return _steps(value, self.around, self.outward)
+        return _steps(value, self.around, self.outward if self.arrays else lambda step: self.apart(self.outward(step)))
+
+    def apart(self, value: Any) -> Any:
+        """What leaves with tensors. Scalars are copies in NumPy: none stays a view of an array that the caller may write into."""
+        if isinstance(value, torch.Tensor):
+            if not is_scalar(value) or _is_alone(value):
+                return value
+            if id(value) not in self.copies:
+                self.copies[id(value)] = (value, torch.clone(value))
+            return self.copies[id(value)][1]
+        if isinstance(value, tuple) and not isinstance(value, torch.Size):
+            inside = [self.apart(v) for v in value]
+            if all(a is b for a, b in zip(inside, value, strict=False)):
+                return value
+            return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+        held = _held_by(value)
+        if held is not None and id(value) not in self.copies:
+            self.copies[id(value)] = (value, value)
+            for k, v in held:
+                new = self.apart(v)
+                if new is v:
+                    continue
+                if type(value) in _CONTAINERS:
+                    value[k] = new
+                else:
+                    object.__setattr__(value, k, new)
+        return value
 
     def state(self, value: Any) -> Any:
         """What an attribute of the caller's object holds after the call: arrays, and containers of arrays."""
@@ -222,6 +253,9 @@ class Passage:
             array[...] = to_array(copy)  # ValueError where it is read-only, as NumPy says
         for original, copy, before in self.containers:
             now = _elements(copy)
+            if not (self.arrays or self.inside) and any(a is not b for a, b in itertools.zip_longest(now, before)):
+                self.apart(copy)
+                now = _elements(copy)
             if (copy is original and not self.arrays) or (
                 len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=False)) and copy is not original
             ):
@@ -264,6 +298,29 @@ def _steps(
         inside.close()
 
 
+def _is_alone(scalar: torch.Tensor) -> bool:
+    """Whether nothing else lies in the memory of a scalar."""
+    try:
+        return scalar._base is None and scalar.untyped_storage().nbytes() <= scalar.element_size()
+    except (RuntimeError, NotImplementedError):
+        return False
+
+
+def _held_by(value: Any) -> list[tuple[Any, Any]] | None:
+    """The items of a container, the attributes of an object of the user's; None for all else."""
+    if type(value) in _CONTAINERS:
+        return list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    made = getattr(type(value), "__init__", None)
+    users = isinstance(value, types.SimpleNamespace) or dataclasses.is_dataclass(value) or isinstance(made, types.FunctionType)
+    if not users or isinstance(value, (type, types.ModuleType, torch.nn.Module, BaseException)) or _is_librarys(type(value)):
+        return None
+    return list(getattr(value, "__dict__", {}).items())
+
+
+def _is_librarys(kind: type) -> bool:
+    return module_of(kind).split(".")[0] in ("torch", "numpy", "np2fx")
+
+
 _CONTAINERS = (list, dict, collections.deque, collections.OrderedDict, collections.defaultdict)
 
 
@@ -299,15 +356,32 @@ def keep(arguments: dict[str, Any], paths: tuple[str, ...]) -> None:
         for name in owners[1:]:
             owner = getattr(owner, name, None)
         if owner is not None and not isinstance(owner, torch.Tensor):
-            kept.setdefault((id(owner), attribute), (owner, getattr(owner, attribute, None), True))  # type: ignore[union-attr]
+            kept.setdefault((id(owner), attribute), (owner, _stored(owner, attribute), True))  # type: ignore[union-attr]
 
 
 def keeping(owner: Any, attribute: str) -> Any:
     """`owner`, of which the attribute is about to be set: by rewritten code that cannot tell whose object it is."""
     kept = _keeping.get()
     if kept is not None and not isinstance(owner, (torch.Tensor, numpy.ndarray)):
-        kept.setdefault((id(owner), attribute), (owner, getattr(owner, attribute, None), False))
+        kept.setdefault((id(owner), attribute), (owner, _stored(owner, attribute), False))
     return owner
+
+
+def _stored(owner: Any, attribute: str) -> Any:
+    """What an object holds under a name: a property holds nothing, and none is asked."""
+    held = getattr(owner, "__dict__", {})
+    return held[attribute] if attribute in held else None if _is_property(owner, attribute) else getattr(owner, attribute, None)
+
+
+def _is_property(owner: Any, attribute: str) -> bool:
+    return isinstance(inspect.getattr_static(type(owner), attribute, None), (property, functools.cached_property))
+
+
+def made_here(owner: Any) -> None:
+    """An object has been made by the rewritten code: nobody else holds it, as long as no argument does."""
+    for key, (kept, before, _) in list((_keeping.get() or {}).items()):
+        if kept is owner:
+            _keeping.get()[key] = (kept, before, False)  # type: ignore[index]
 
 
 def collect() -> contextvars.Token[_Kept | None] | None:
@@ -326,8 +400,12 @@ def release(passage: Passage, token: contextvars.Token[_Kept | None] | None) -> 
     for (_, attribute), (owner, before, is_argument) in kept.items():
         if not (is_argument or passage.arrays or passage.reaches(owner)):
             continue  # made in a function on tensors, which gives it back with tensors
+        if _is_property(owner, attribute) and attribute not in getattr(owner, "__dict__", {}):
+            continue
         value = getattr(owner, attribute, None)
         if isinstance(before, torch.Tensor) or (isinstance(value, torch.Tensor) and value.requires_grad):
+            if (new := passage.apart(value)) is not value:
+                setattr(owner, attribute, new)
             continue
         new = passage.state(value)
         if new is not value:

@@ -1,6 +1,9 @@
 """What stands above a node: imports, constants and helpers of the kinds that people write."""
 
-HEADER = '''import numpy as np
+HEADER = '''import dataclasses
+import operator
+
+import numpy as np
 
 TABLE = np.array([10.0, 20.0, 30.0])
 WEIGHTS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], dtype=np.float32)
@@ -111,5 +114,68 @@ class Box:
 
     def doubled(self):
         return self.value * 2
+
+
+@dataclasses.dataclass
+class Seen:
+    """An observation."""
+
+    image: np.ndarray
+    scale: float = 2.0
+
+    @property
+    def spread(self):
+        return self.image.std()
+
+    def scaled(self):
+        return self.image * self.scale
+
+
+@dataclasses.dataclass
+class Checked:
+    """An observation that makes itself ready."""
+
+    image: np.ndarray
+
+    def __post_init__(self):
+        self.image = np.asarray(self.image, dtype=np.float64)
+        self.mean = self.image.mean()
+
+
+class Running:
+    """A running mean, and the last values."""
+
+    def __init__(self):
+        self.count, self.total = 0, np.zeros(())
+        self.last = np.zeros(3)
+
+    def update(self, value):
+        self.last[self.count % 3], self.count = value, self.count + 1
+        self.total = self.total + value
+        return self.total / self.count
+
+
+def spread(o):
+    return o["a"].std()
+
+
+def walk(o):
+    if isinstance(o, dict):
+        return {k: walk(v) for k, v in o.items()}
+    if isinstance(o, (list, tuple)):
+        return [walk(v) for v in o]
+    return o * 2
+
+
+def kind_of(o):
+    match o:
+        case np.ndarray():
+            return 1
+        case {"a": v}:
+            return v
+        case [first, *_]:
+            return first
+        case _:
+            return 0
 '''
 """The whole of it stands above every program; what a program does not use is taken away when it is printed."""

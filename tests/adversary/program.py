@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 import random
+import re
+import sys
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +43,8 @@ class Program:
         path = f"/adversary/program_{_made}.py"
         linecache.cache[path] = (len(self.source), None, self.source.splitlines(keepends=True), path)
         names: dict[str, Any] = {"__name__": f"program_{_made}", "__file__": path}
-        exec(compile(self.source, path, "exec"), names)
+        with imported(names["__name__"]):
+            exec(compile(self.source, path, "exec"), names)
         if stable:
             names["np"] = _stable_numpy()
         return types.SimpleNamespace(path=path, **{k: v for k, v in names.items() if not k.startswith("__")})
@@ -53,25 +58,48 @@ class Program:
         )
 
 
+@contextlib.contextmanager
+def imported(name: str) -> Iterator[None]:
+    """A module of that name is to be found, as dataclasses want it."""
+    sys.modules[name] = types.ModuleType(name)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
 def _stable_numpy() -> types.SimpleNamespace:
+    """NumPy with sorts that keep the order of equals, and with a `negative` that is right in place on every fourth element."""
+
+    def negative(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return np.negative(x.copy() if isinstance(x, np.ndarray) else x, *args, **kwargs)
+
     def argsort(a: Any, axis: Any = -1, kind: Any = None, **more: Any) -> Any:
         return np.argsort(a, axis, kind="stable")
 
-    return types.SimpleNamespace(**{**vars(np), "argsort": argsort})
+    return types.SimpleNamespace(**{**vars(np), "argsort": argsort, "negative": negative})
 
 
 def header_for(body: str) -> str:
     """The imports, and what of the helpers and constants the body names."""
-    needed = [n for n in _PARTS if n == "import" or n in body]
-    return "\n\n".join(_PARTS[n] for n in needed if n == "import" or n.islower() or n == "Box" or n.isupper())
+    needed = {"numpy"}
+    while True:
+        text = "\n".join([body, *(_PARTS[n] for n in needed)])
+        more = needed | {n for n in _PARTS if re.search(rf"\b{n}\b", text)}
+        if more == needed:
+            break
+        needed = more
+    imports = [_PARTS[n] for n in _PARTS if n in needed and _PARTS[n].startswith("import ")]
+    return "\n\n".join(["\n".join(imports), *(_PARTS[n] for n in _PARTS if n in needed and not _PARTS[n].startswith("import "))])
 
 
 def _parts() -> dict[str, str]:
     parts: dict[str, str] = {}
+    lines = HEADER.splitlines()
     for n in ast.parse(HEADER).body:
-        text = ast.get_source_segment(HEADER, n) or ""
-        name = "import" if isinstance(n, ast.Import) else n.targets[0].id if isinstance(n, ast.Assign) else n.name  # type: ignore[union-attr]
-        parts[name] = text
+        name = n.names[0].name if isinstance(n, ast.Import) else n.targets[0].id if isinstance(n, ast.Assign) else n.name  # type: ignore[union-attr]
+        first = min([n.lineno, *(d.lineno for d in getattr(n, "decorator_list", []))])
+        parts[name] = "\n".join(lines[first - 1 : n.end_lineno])
     return parts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -370,6 +371,52 @@ def collection(w: Writer) -> None:
     _compound(w, text)
 
 
+HELD = (
+    "{0} = [{V}[0], {V}[-1]]\n{0}[0] += {num}", "{0} = {'s': {A:n}.sum()}\n{1} = {0}['s']\n{0}['s'] *= 2", "{0} = [{A:n}.sum()] * 2\n{0}[1] -= {num}", "{0} = [v for v in {V}]\n{0}[0] += 1",
+    "{1}, *{0} = {V}\n{0}[0] += 1" , "{0} = {V:n}[0]\n{1} = {0}\n{0} += {num}", "{0} = [{A}, {V}[0]]\n{0}[0] = {0}[0] + {0}[1]", "{0} = list({V})\n{0}[0], {0}[-1] = {0}[-1], {0}[0]",
+    "{0} = []\n{1} = {'s': {A:n}.mean()}\nfor _ in range(2):\n    {0}.append({1}['s'])\n    {1}['s'] += 1", "{0} = [1.0, 2.0]\n{0} += [{V:n}[0]]", "{0} = {'a': {A}}\n{0}['a'] = {0}['a'] * 2\n{0}['b'] = {0}['a'][0]",
+    "{0} = [{A:u}]\n{0}[0] += {num}", "{0} = {'a': {A:u}}\n{0}['a'] *= 2", "{0} = np.array({V})\n{1} = operator.iadd({0}, {num})", "{0} = ({V}[0], {A:u})\n{0}[1][...] = {0}[0]",
+)  # fmt: skip
+
+
+def held(w: Writer) -> None:
+    """Scalars and arrays in containers, and what is done to them there."""
+    text = w.rng.choice(HELD).replace("{0}", w.fresh()).replace("{1}", w.fresh())
+    _compound(w, _filled(w, text))
+
+
+def _filled(w: Writer, text: str) -> str:
+    """`fill` for templates with dicts in them."""
+    marked = re.sub(r"\{('\w+': )", r"<<\1", text).replace("]}", "]>>").replace("()}", "()>>")
+    return w.fill(re.sub(r"(<<'\w+': \{[^{}]*\})\}", r"\1>>", marked)).replace("<<", "{").replace(">>", "}")
+
+
+TARGETS = (
+    "{0} = {A:u}.copy()\n{1} = 0\n{0}[{1}], {1} = {0}[-1], {1} + 1", "{0} = np.zeros(3)\n{1} = 0\nfor r in {V:r}:\n    {0}[{1} % 3], {1} = r, {1} + 1", "{1} = 0\n{A:u}[{1}] = {1} = -1",
+    "{0} = {A:u}\n{0}[0], {0} = {num}, {0}[1:]", "{0}, {1} = 0, len({V:u}) - 1\nwhile {0} < {1}:\n    {V:u}[{0}], {V:u}[{1}], {0}, {1} = {V:u}[{1}], {V:u}[{0}], {0} + 1, {1} - 1", "{V:u}[:2] = {num}, {num}",
+    "{1} = [0, -1]\n{A:u}[{1}.pop()] = {A:u}[{1}.pop()]", "{1} = iter(range(2))\n{A:u}[next({1})] = next({1})", "{0} = {A:u}[0] = {num}", "{1} = {}\n{0} = 'a'\n{1}[{0}], {0} = {a}, 'b'", "{A:u}[:1] += {num},",
+    "{0} = {A:u}\n{0}[0], {1} = {num}, {0}[0]", "{1} = 0\n{A:u}[{1}], ({0}, {1}) = {A:u}[-1], (1, 0)", "{0} = {1} = {A}.copy()\n{0}[0], {1} = {num}, {0}", "{V:u}[0], *{0} = {V:u}[-1], {num}, 2",
+)  # fmt: skip
+
+
+def targets(w: Writer) -> None:
+    """Items among several targets: what is bound when."""
+    _compound(w, w.fill(w.rng.choice(TARGETS).replace("{}", "dict()").replace("{0}", w.fresh()).replace("{1}", w.fresh())))
+
+
+OBJECTS = (
+    "{0} = Seen({A:n}).spread", "{0} = Seen({A:n}).scaled()", "{0} = Checked({A:r})\n{1} = {0}.mean\n{0} = {0}.image", "{0} = Running()\nfor r in {V:n}:\n    {1} = {0}.update(r)\n{0} = {0}.last",
+    "{0} = spread(dict(a={A:n}))", "{0} = {1} = dict()\n{1}['a'] = {A:n}\n{0} = spread({1})", "{0} = walk([{A:n}, {a:n}])", "{0} = walk(dict(a={A:n}, b=[{a:n}]))['a']", "{0} = kind_of({A})", "{0} = kind_of([{a}, 1])",
+    "{0} = kind_of(dict(a={A}))", "{0} = Seen({A:u})\n{0}.image += 1\n{0} = {0}.image", "{0} = Seen({A:n})\n{0}.scale = {0}.image.max()\n{0} = {0}.scaled()", "{0} = [Seen(r) for r in {A:n}]\n{0} = [s.spread for s in {0}]",
+    "{0} = dataclasses.replace(Seen({A:n}), scale=3).scaled()", "{0} = Seen({A:n})\n{1} = {0}.image.shape\n{0} = {0}.image.sum()", "{0} = getattr(Seen({A:n}), 'spread')", "{0} = {1} = Seen({A:n})\n{0} = [{1}.spread, {1}.scale]",
+)  # fmt: skip
+
+
+def objects(w: Writer) -> None:
+    """Dataclasses with properties, objects with a state, dicts and trees that are handed to helpers."""
+    _compound(w, w.fill(w.rng.choice(OBJECTS).replace("{0}", w.fresh()).replace("{1}", w.fresh())))
+
+
 SIMPLE: dict[Callable[[Writer], None], int] = {
     assign: 40, augment: 10, scalar_augment: 5, set_item: 16, view_and_write: 10, with_out: 5, in_place: 7, swap: 2, unpack: 4, overlap: 8,
 }  # fmt: skip
@@ -382,6 +429,9 @@ COMPOUND: dict[Callable[[Writer], None], int] = {
     inner_function: 3,
     collection: 3,
     read_only: 1,
+    held: 2,
+    targets: 2,
+    objects: 2,
 }
 
 

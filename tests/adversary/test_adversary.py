@@ -57,6 +57,27 @@ def test_a_failure_is_made_small():
     assert len(made.source) < len(program.source)
 
 
+def test_what_rounding_decides_is_no_fault():
+    import numpy as np
+    from np2fx.verifying.comparison import Tolerance
+    from np2fx.verifying.running import Outcome
+
+    from .judging import reference
+    from .rounding import rounding_decides
+
+    def decides(body: str, got: object) -> bool:
+        program = Program(f"import numpy as np\n\n\ndef node(x):\n    return {body}\n", [np.arange(1, 5)], [])
+        want = reference(program.module(), program.sample)
+        left = {"x": program.sample[0]}
+        return rounding_decides(program, lambda m: reference(m, program.sample), want, Outcome(got, None, left), Tolerance())
+
+    assert decides("np.floor(x / 49 * 49)", np.array([1.0, 2, 3, 4]))
+    assert decides("np.cos(x * 1e8)", np.cos(np.arange(1, 5) * 1e8) + 1e-8)
+    assert not decides("np.cos(x)", np.cos(np.arange(1, 5)) + 1e-8)
+    assert not decides("x * 2", np.array([2, 4, 6, 9]))
+    assert not decides("x * 2", np.array([2.0, 4, 6, 8]))
+
+
 def test_a_wrong_answer_is_seen(monkeypatch):
     """A rule with a fault in it is found out."""
     import np2fx

@@ -185,7 +185,9 @@ def test_numbers_of_numbers():
 # The order of elements in memory
 
 
-@pytest.mark.parametrize("made", ["np.cumsum(x.T, 0)", "np.concatenate([x.T, x.T])", "np.stack([x.T, x.T])", "x.T + 1", "x.T", "x", "x[::-1]"])
+@pytest.mark.parametrize(
+    "made", ["np.cumsum(x.T, 0)", "np.concatenate([x.T, x.T])", "np.stack([x.T, x.T])", "x.T + 1", "x.T", "x", "x[::-1]"]
+)
 @pytest.mark.parametrize("read", [".ravel('K')", ".ravel(order='A')", ".flatten('K')", ".reshape(-1, order='A')"])
 def test_orders_of_memory(made, read):
     not_wrong(f"return ({made}){read}", np.arange(6.0).reshape(2, 3))
@@ -280,7 +282,10 @@ def test_at_writes_into_what_is_read_only():
 
 
 def test_a_matrix_made_in_falling_order_is_no_reversed_view():
-    right("v = np.vander(x, 3)\nw = np.ravel(v[0][::-1])[::-1]\nw += 1\nu = np.moveaxis(v, 0, -2).ravel()\nv -= 1\nreturn v, w, u", np.array([2.0, 3.0]))
+    right(
+        "v = np.vander(x, 3)\nw = np.ravel(v[0][::-1])[::-1]\nw += 1\nu = np.moveaxis(v, 0, -2).ravel()\nv -= 1\nreturn v, w, u",
+        np.array([2.0, 3.0]),
+    )
 
 
 def test_what_is_read_only_stays_so_when_it_is_reversed_twice():
@@ -288,14 +293,19 @@ def test_what_is_read_only_stays_so_when_it_is_reversed_twice():
     not_wrong(body, np.arange(3.0))
 
 
-@pytest.mark.parametrize("call", ["np.compress([True], {})", "np.squeeze({})", "np.argpartition({}, 0)", "np.lexsort(({}, {}))", "np.sum({})", "np.take({}, [0])"])
+@pytest.mark.parametrize(
+    "call",
+    ["np.compress([True], {})", "np.squeeze({})", "np.argpartition({}, 0)", "np.lexsort(({}, {}))", "np.sum({})", "np.take({}, [0])"],
+)
 @pytest.mark.parametrize("axis", ["0", "-1", "1"])
 def test_the_axis_of_what_has_none(call, axis):
     text = call.replace("{}", "x[0]")[:-1] + f", axis={axis})"
     right(f"try:\n    return {text}\nexcept np.exceptions.AxisError:\n    return x", np.array([3.0, 1.0]))
 
 
-@pytest.mark.parametrize("call", ["np.linalg.inv(x)", "np.linalg.solve(x, x)", "np.linalg.cholesky(x)", "np.linalg.qr(x)[1]", "np.linalg.pinv(x)"])
+@pytest.mark.parametrize(
+    "call", ["np.linalg.inv(x)", "np.linalg.solve(x, x)", "np.linalg.cholesky(x)", "np.linalg.qr(x)[1]", "np.linalg.pinv(x)"]
+)
 def test_matrices_of_lapack_are_laid_out_as_numpys(call):
     right(f"v = {call}\nw = v.reshape(-1)\nw -= w\nreturn v, w", np.array([[4.0, 1.0], [1.0, 3.0]]))
 
@@ -310,7 +320,20 @@ def test_uint64_beside_int64():
 
 # the methods of ufuncs that have no reduction of a name
 
-FOLDED = ["subtract", "logical_xor", "bitwise_and", "bitwise_xor", "hypot", "less", "power", "true_divide", "arctan2", "fmax", "gcd", "logaddexp"]
+FOLDED = [
+    "subtract",
+    "logical_xor",
+    "bitwise_and",
+    "bitwise_xor",
+    "hypot",
+    "less",
+    "power",
+    "true_divide",
+    "arctan2",
+    "fmax",
+    "gcd",
+    "logaddexp",
+]
 FOLDING = ["reduce(x)", "reduce(x, axis=())", "reduce(x, axis=(0, 0))", "reduce(x, axis=np.int64(0))", "reduce(x, axis=-1, keepdims=True)",
            "reduce(x, axis=5)", "reduce(x, axis=None)", "reduce(x, initial=3)", "reduce(x, initial=3.7)", "reduce(x, dtype=np.float32)",
            "accumulate(x)", "accumulate(x, axis=-1)", "accumulate(x, axis=5)", "accumulate(x, dtype=np.float64)", "reduceat(x, [0])",
@@ -341,3 +364,59 @@ def test_unique_of_one_axis_is_flat(dtype):
 
 def test_copyto_with_a_mask_that_does_not_fit():
     right("np.copyto(x, 1.0, where=np.ones(5, bool))\nreturn x", np.arange(3.0))
+
+
+@pytest.mark.parametrize(
+    "call", ["x.prod()", "np.prod(x)", "x.prod(axis=0)", "x.prod(axis=-1)", "np.multiply.reduce(x, axis=None)", "x.prod(axis=(0, 1))"]
+)
+def test_half_products_are_rounded_at_the_end_of_the_inner_loop(call):
+    x = np.full((4, 4), 3.0, np.float16)
+    x[-1] = 0
+    for array in (x, np.ascontiguousarray(x.T), x[None], x[:, :, None]):
+        right(f"return {call}", array, ways=("convert",))
+
+
+@pytest.mark.parametrize("body", ["return int(x.sum())", "return float(x[0])", "y = x[1] * 2\nreturn int(y)", "return complex(x[0])", "return bool(x[0])",
+                                  "return float(x)", "return int(x[:1])"])  # fmt: skip
+def test_python_numbers_of_complex(body):
+    not_wrong(body, np.array([complex(1, 2), complex(-3.7, 0)]), ways=("convert",))
+
+
+@pytest.mark.parametrize("body", ["np.clip(x, -1, 1, out=(x[x > 0]))\nreturn x", "y = x[x > 0]\nnp.add(x, 1, out=y)\nreturn y",
+                                  "y = x[x > 0]\ny[:] = x\nreturn x", "y = x[x > 0]\ny += x\nreturn x"])  # fmt: skip
+def test_results_that_do_not_fit_where_a_mask_selects(body):
+    source = "import numpy as np\n\n\ndef node(x):\n" + "\n".join("    " + line for line in body.split("\n")) + "\n"
+    for sample, other in (([1.0, 2, 3], [1.0, -2, 3]), ([1.0, 2, 3], [-1.0, -2, 3])):
+        found = judge(Program(source, [np.array(sample)], [np.array(other)]), ("convert", "trace"))
+        assert not any(v.bad for v in found.values()), (body, found)
+
+
+@pytest.mark.parametrize("key", ["x > -9", "[True, True, True, True]", "np.ones(4, bool)"])
+@pytest.mark.parametrize("value", ["x[::-1]", "np.flip(x)[::-1][::-1]", "x[0:1]", "x", "x[::-1].copy()", "x * 2"])
+def test_values_of_the_array_itself_under_a_mask(key, value):
+    """NumPy reads what it has written."""
+    not_wrong(f"x[{key}] = {value}\nreturn x", np.arange(4.0))
+    not_wrong(f"np.place(x, {key}, {value})\nreturn x", np.arange(4.0))
+    not_wrong(f"np.putmask(x, {key}, {value})\nreturn x", np.arange(4.0))
+    not_wrong(f"np.copyto(x, {value}, where={key})\nreturn x", np.arange(4.0))
+
+
+MADE = ["np.cumsum(x.T, 0)", "np.sort(x.T, axis=0)", "np.pad(x.T, 1)", "np.concatenate([x.T, x.T])", "np.roll(x.T, 1)", "np.where(x.T > 2, x.T, 0)", "np.fft.fft(x.T)",
+        "np.stack([x.T, x.T])", "np.argsort(x.T, axis=0)", "x.T.astype(np.float32)", "np.copy(x.T)", "x.T.copy()", "np.broadcast_to(x[0], (3, 4)).astype(np.float32)",
+        "np.full_like(x.T, 2)", "x.T[:, [1, 0, 2]]", "np.take(x.T, [0, 1], axis=0)", "x.T + 1", "np.clip(x.T, 1, 5)", "np.delete(x.T, 0, axis=0)",
+        "np.einsum('ij->ji', x) * 2", "np.swapaxes(x[None], 0, 2) - 1"]  # fmt: skip
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize(
+    "flat", ["z.ravel()", "z.reshape(-1)", "np.ravel(z)", "np.reshape(z, (-1, 2))", "np.ascontiguousarray(z)", "z.T.ravel()"]
+)
+def test_a_view_or_a_copy_by_layout(made, flat):
+    not_wrong(f"z = {made}\ny = {flat}\ny[0] = 5\nreturn z, y", np.arange(12.0).reshape(3, 4))
+
+
+@pytest.mark.parametrize("write", ["operator.setitem(x[::-1], 0, 5)", "operator.iadd(x[::-1][1:], 2)", "operator.setitem(x, slice(None), x[::-1])",
+                                   "y = operator.ipow(x, 2)\ny[0] = 7", "setattr(x, 'flat', 7)", "getattr(x[1:], 'fill')(3)",
+                                   "f = x[::-1][:2].fill\nf(4)", "list(map(x.__setitem__, [0, 1], [8, 9]))"])  # fmt: skip
+def test_writes_through_functions(write):
+    not_wrong(f"import operator\n{write}\nreturn x", np.arange(5.0))

@@ -11,6 +11,8 @@ import np2fx.source.check
 import np2fx.source.rewrite
 import pytest
 from np2fx.cli import COMMANDS, main
+from np2fx.cli.rewrite import diff
+from np2fx.source.helpers import Helpers
 
 HEAD = "import numpy as np\nimport np2fx\n\n\n@np2fx.node\ndef f(x):\n"
 BAD = HEAD + "    return np.flip(x) + np.random.rand(3)\n"
@@ -242,3 +244,32 @@ def test_rewrite_of_what_is_not_python(repo, capsys, text):
     (repo / "broken.py").write_text(text)
     assert run(capsys, "rewrite", "broken.py")[0] == 1
     assert (repo / "broken.py").read_text() == text
+
+
+def test_an_internal_error_about_the_helpers_of_one_file_leaves_the_others(repo, capsys, monkeypatch):
+    helper = "import numpy as np\n\n\ndef half(x):\n    return np.sqrt(x / 2)\n\n\nOTHER = half(np.ones(3))\n"
+    text = HEAD.replace("np2fx\n", "np2fx\nfrom helpers import half\n", 1) + "    return half(x)\n"
+    package = repo / "package"
+    package.mkdir()
+    for name, content in {"pyproject.toml": "", "helpers.py": helper, "a.py": text, "b.py": text, "c.py": text}.items():
+        (package / name).write_text(content)
+    links = Helpers.links
+
+    def fails_in_b(self, parsed, function):
+        if parsed.path.endswith("b.py"):
+            raise RecursionError("too deep")
+        return links(self, parsed, function)
+
+    monkeypatch.setattr(Helpers, "links", fails_in_b)
+    code, _, err = run(capsys, "rewrite", "package")
+    assert code == 2 and err.count("\n") == 1 and "b.py: internal error: RecursionError: too deep" in err
+    assert [("half_torch" in (package / f"{name}.py").read_text()) for name in ("a", "b", "c", "helpers")] == [True, False, True, True]
+    assert (package / "b.py").read_text() == text
+
+
+def test_a_diff_has_the_lines_that_git_sees():
+    old = "a = 1\n\x0c\nb = '\u2028'\nc = 3\r\nd = 4"
+    text = diff(old, old.replace("c = 3", "c = 5"), "m.py")
+    assert text.split("\n")[2:] == [
+        "@@ -1,5 +1,5 @@", " a = 1", " \x0c", " b = '\u2028'", "-c = 3\r", "+c = 5\r", " d = 4", "\\ No newline at end of file", "",
+    ]  # fmt: skip

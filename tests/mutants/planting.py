@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from np2fx import rules
 from np2fx.verifying import check_form
-from np2fx.verifying.comparison import Tolerance
+from np2fx.verifying.comparison import Tolerance, as_array
 from np2fx.verifying.inputs import free_sizes, plan_of, sample_arguments
 from np2fx.verifying.running import Outcome, run
 from np2fx.verifying.steps import outcomes_differ
@@ -110,7 +110,7 @@ def _outcome(form: Any, fn: Callable[..., Any], arguments: dict[str, Any]) -> Ou
 
 def _arrays(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
-        return value.detach().resolve_conj().numpy()
+        return as_array(value)
     if isinstance(value, dict):
         return {k: _arrays(v) for k, v in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -199,12 +199,21 @@ def test_a_name_for_the_condition_is_a_new_one():
     assert "_condition = a > 0\n" in new
 
 
-def test_line_ends_stay():
+@pytest.mark.parametrize("newline", ["\r\n", "\r"])
+def test_line_ends_stay(newline):
     body = "    a = x.mean()\n    b = a\n    if a > 0:\n        a = -a\n        b = a * 2\n    return a * b\n"
     text = f'{HEADER}@np2fx.node(x="float32[n]")\ndef node(x):\n{body}'
-    new, _ = rewrite_source(text.replace("\n", "\r\n").encode(), "m.py")
-    assert b"\n" not in new.replace(b"\r\n", b"")
-    assert b"    condition = a > 0\r\n    a = torch.where(condition, -a, a)\r\n    b = torch.where(condition, a * 2, b)\r\n" in new
+    new, _ = rewrite_source(text.replace("\n", newline).encode(), "m.py")
+    lines = new.decode().split(newline)
+    assert not any("\n" in line or "\r" in line for line in lines)
+    at = lines.index("    condition = a > 0")
+    assert lines[at + 1 : at + 3] == ["    a = torch.where(condition, -a, a)", "    b = torch.where(condition, a * 2, b)"]
+
+
+def test_new_lines_take_the_line_end_of_the_first_line():
+    text = f'{HEADER}# kept\r\n@np2fx.node(x="float32[n]")\ndef node(x):\n    return x[::-1]\n'
+    new, _ = rewrite_source(text.encode(), "m.py")
+    assert new.count(b"\r") == 1 and b"@ops.boundary()\n" in new
 
 
 WRITERS = [

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import np2fx
+import numpy as np
 import pytest
 from np2fx.source.check import check_paths, check_source
 from np2fx.source.config import Config
@@ -241,7 +244,8 @@ def test_recursion_and_loops_end():
         ("return x[::-1]", [], ["reversed-slice"]),
         ("x += 1\nreturn x", [], ["mutation"]),
         ("return x * np.float32(2)", [], ["numpy-scalar"]),
-        ("return float(x.sum())", ["python-value"], ["python-value"]),
+        ("return float(x.sum())", [], ["python-value"]),
+        ("return np.zeros(int(x.sum()))", ["python-value"], ["python-value"]),
         ("return np.random.rand(3) + x", ["random"], ["random"]),
         ("return np.linalg.norm(x)", [], ["unmapped-function"]),
         ("return np.clip(x, 0, 1)", [], []),
@@ -365,3 +369,64 @@ def test_a_helper_called_at_import_is_still_checked():
             return x * table(3)
     """
     assert [(f.name, f.line) for f in check_source(textwrap.dedent(source))] == [("random", 5)]
+
+
+WAYS = {
+    "norm": ("n = np.linalg.norm(x)\nif n < 1e-8: return np.zeros(3, np.float32)\nreturn x / n", []),
+    "early-zeros": ("m = x > 0\nif not m.any(): return np.zeros(4, int)\nreturn np.array([m.argmax(), 1, 2, 3])", []),
+    "bounded-while": ("i = 0\nwhile i < 4 and np.abs(x).max(initial=0) > 0.5: x = x / 2; i += 1\nreturn x, i", []),
+    "ternary": ("return x if x[0] > 0 else -x", []),
+    "raises": ("assert x[0] > 0\nif x[1] < 0: raise ValueError('no')\nreturn x", []),
+    "chained": ("return 0 < x[0] < 1, max(x[0], x[1]), any(v > 0 for v in x)", []),
+    "cast-later": ("if x[0] > 0: y = x.astype(np.float64)\nelse: y = x\nreturn y.astype(np.float32)", []),
+    "same-mode": ("if x[0] > 0: return x\nif k == 2: return x\nreturn x[None]", []),
+    "numbers": ("return float(x[0]) * x, x[0].item() * x, int(x[1]), bool(x.any()), math.sqrt(x[0]) * x", []),
+    "list": ("return x.tolist()", []),
+    "another-dtype": ("if x[0] > 0: return x.astype(np.float64)\nreturn x", ["x[0] > 0"]),
+    "another-dtype-by-name": ("if x[0] > 0: y = x.astype(np.float64)\nelse: y = x\nreturn y", ["x[0] > 0"]),
+    "another-rank": ("return x if x.sum() > 0 else x.sum()", ["x.sum() > 0"]),
+    "nothing": ("if x[0] > 0: return x", ["x[0] > 0"]),
+    "none-by-name": ("y = None\nif x[0] > 0: y = x\nreturn y", ["x[0] > 0"]),
+    "texts": ("return 'up' if x[0] > 0 else 'down'", ["x[0] > 0"]),
+    "lengths": ("if x[0] > 0: return x, x\nreturn x, x, x", ["x[0] > 0"]),
+    "count": ("for i in range(int(x[0])): x = x + 1\nreturn x", ["int(x[0])"]),
+    "size": ("return np.zeros(int(x.max()))", ["int(x.max())"]),
+    "bound": ("return x[:int(x.argmax())]", ["int(x.argmax())"]),
+    "key": ("return [1.0, 2.0][int(x[0])]", ["int(x[0])"]),
+    "rounded": ("return round(float(x[0]), 2)", ["float(x[0])"]),
+}
+
+
+@pytest.mark.parametrize(("body", "found"), WAYS.values(), ids=WAYS)
+def test_what_is_said_to_np2fx_of_branches_and_numbers(body, found):
+    given = said(body, "x, k=2", 'x="float32[3]"', "import math", target="np2fx")
+    assert [text for _, _, text in given] == found and all(severity == "error" for _, severity, _ in given)
+
+
+@pytest.mark.parametrize(("body", "found"), WAYS.values(), ids=WAYS)
+def test_what_is_said_to_np2fx_is_what_trace_refuses(body, found, tmp_path):
+    path = tmp_path / "branches.py"
+    path.write_text("import math\nimport numpy as np\ndef f(x, k=2):\n" + textwrap.indent(body, "    ") + "\n")
+    spec = importlib.util.spec_from_file_location("branches", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    try:
+        np2fx.trace(module.f, np.array([0.5, 0.2, 0.1], np.float32))
+    except np2fx.TraceError:
+        assert found
+    else:
+        assert not found
+
+
+def test_numbers_that_step_along_a_count_are_counts():
+    body = "i, out = 0, []\nwhile i + n <= len(x):\n    out.append(x[i:i + n] * np.hanning(n))\n    i += hop\nreturn np.stack(out)"
+    for target in ("np2fx", "any"):
+        assert not [name for name, _, _ in said(body, "x, n, hop", target=target) if name == "data-dependent-branch"]
+
+
+def test_containers_of_specs():
+    found = said("if xs[1][0] > 0: return xs[0] * o['n']\nxs[0][1] = 2\nreturn xs[1]", "xs, o",
+                 'xs=["float32[3]", "float32[3]"], o={"n": "int"}')  # fmt: skip
+    assert [(n, t) for n, _, t in found] == [
+        ("scalar-index", "xs[1][0]"), ("data-dependent-branch", "xs[1][0] > 0"), ("mutation", "xs[0]"),
+    ]  # fmt: skip

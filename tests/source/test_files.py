@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import importlib
 import os
+import pathlib
 import stat
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from np2fx.source.files import EncodingError, decode, discover, mentions, write
+from np2fx.source.files import EncodingError, decode, discover, mentions, write, write_all
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.booleans(), st.sampled_from(["\n", "\r\n", "\r"]))
@@ -34,7 +36,9 @@ def test_a_cookie_is_one_only_in_a_comment_of_the_first_two_lines():
 
 
 @pytest.mark.parametrize(
-    ("data", "line"), [(b"import numpy\nx = '\xff'\n", 2), (b"# coding: no-such\n", 1), (codecs.BOM_UTF8 + b"# coding: latin-1\n", 1)]
+    ("data", "line"),
+    [(b"import numpy\nx = '\xff'\n", 2), (b"import numpy\rx = '\xff'\r", 2),
+     (b"# coding: no-such\n", 1), (codecs.BOM_UTF8 + b"# coding: latin-1\n", 1)]
 )
 def test_what_cannot_be_decoded_says_where(data, line):
     with pytest.raises(EncodingError) as caught:
@@ -61,6 +65,28 @@ def test_write_follows_a_link(tmp_path):
     (tmp_path / "link.py").symlink_to(tmp_path / "real.py")
     write(str(tmp_path / "link.py"), b"new")
     assert (tmp_path / "link.py").is_symlink() and (tmp_path / "real.py").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("step", ["tempfile.mkstemp", "os.chmod", "os.replace"])
+def test_a_write_that_fails_names_the_file(tmp_path, monkeypatch, step):
+    new = {str(tmp_path / name): b"new" for name in ("a.py", "b.py")}
+    for path in map(pathlib.Path, new):
+        path.write_bytes(b"old")
+    module, _, name = step.partition(".")
+    calls, before = [], getattr(importlib.import_module(module), name)
+
+    def fails_at_the_second(*args, **kwargs):
+        calls.append(args)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device", str(tmp_path / ".np2fx-x"))
+        return before(*args, **kwargs)
+
+    monkeypatch.setattr(step, fails_at_the_second)
+    with pytest.raises(OSError) as caught:
+        write_all(new)
+    monkeypatch.undo()
+    assert (caught.value.filename, caught.value.strerror) == (str(tmp_path / "b.py"), "No space left on device")
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"a.py": b"old", "b.py": b"old"}
 
 
 def test_a_write_that_fails_leaves_the_file(tmp_path, monkeypatch):

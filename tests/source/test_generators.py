@@ -55,7 +55,7 @@ def test_a_node_that_is_a_generator():
 
 def test_what_a_generator_or_coroutine_cannot_do():
     for body, said in (
-        ("for r in x:\n                v = r[::-1]\n                yield v\n                v[1] = 5", "writes through views"),
+        ("for r in x:\n                v = r[::-1]\n                yield v\n                v[1] = 5", "may write through views"),
         ("yield await x", "is a coroutine"),
     ):
         new, findings = rewritten(f'''

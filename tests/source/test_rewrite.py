@@ -82,7 +82,7 @@ def test_comments_layout_and_quotes_stay():
         assert kept in new
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
 def test_bytes_that_are_not_touched_stay(newline, encoding):
     cookie = "# -*- coding: latin-1 -*-\n" if encoding == "latin-1" else ""
@@ -315,3 +315,51 @@ def test_a_helper_writes_through_a_reversed_view():
             return x
         """)
     assert run(new)(np.array([1.0, 2.0, 3.0])).tolist() == [1.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize("body", [
+    "_value1 = x.sum()\n    _value2 = y.sum()\n    z = max(x.mean() + 1, y.mean() * 2)\n    return z + _value1 * _value2",
+    "_value1 = x.sum()\n    inside = 3 < x[0] * 2 < y[0].item()\n    return _value1 + 1 if inside else _value1",
+    "_value1 = {}\n    a, _value1['b'] = x, y\n    return _value1['b'] - a",
+    "def _value1(v):\n        return v * 2\n    z = max(x.mean() + 1, y.mean() * 2)\n    return _value1(z)",
+], ids=["max", "chain", "targets", "function"])  # fmt: skip
+def test_a_variable_of_ours_takes_no_name_of_the_users(body):
+    text = f'{HEADER}@np2fx.node(x="float32[3]", y="float32[3]")\ndef node(x, y):\n    {body}\n'
+    new, findings = rewrite_source(text, "m.py")
+    assert findings == [] and new != text
+    x, y = np.array([1, 2, 3], np.float32), np.array([4, 5, 6], np.float32)
+    assert np.array_equal(run(new)(x, y), run(text)(x, y))
+
+
+def test_of_several_helpers_that_cannot_be_converted_the_first_is_named():
+    helpers = "".join(f"def h{i}(x):\n    return x + np.random.rand(3)\n\n\n" for i in range(6))
+    text = f"{HEADER}{helpers}@np2fx.node\ndef node(x):\n    return {' + '.join(f'h{i}(x)' for i in range(6))}\n"
+    _, findings = rewrite_source(text, "m.py")
+    assert [f.message for f in findings if "calls" in f.message] == ["`node` calls `h0`, which cannot be converted"]
+
+
+@pytest.mark.parametrize("body", [
+    "m = x.std\n    return m()",
+    "def m():\n        s = x.std\n        return s()\n    return m()",
+    "steps = {'a': x.std, 'b': x.mean}\n    return steps['a']() + steps['b']()",
+    "y = x[::-1]\n    [*map(x.fill, [3])]\n    return y * 1",
+    "m = x.sort\n    m()\n    return x * 1",
+    "return (x.var if len(x) > 2 else x.mean)()",
+], ids=["std", "inner", "dict", "fill", "sort", "choice"])  # fmt: skip
+def test_a_method_that_is_called_elsewhere_is_numpys(body):
+    text = f'{HEADER}@np2fx.node(x="float32[3]")\ndef node(x):\n    {body}\n'
+    new, findings = rewrite_source(text, "m.py")
+    assert findings == [] and "ops.method(x, " in new
+    x = np.array([3, 1, 2], np.float32)
+    np.testing.assert_allclose(run(new)(x.copy()), run(text)(x.copy()), rtol=1e-6)
+
+
+def test_what_has_a_methods_name_and_is_no_method_stays():
+    new, _ = rewritten("""\
+        class Scale:
+            @np2fx.node(x="float32[3]")
+            def node(self, x, limits=None):
+                mean, top, place = self.mean, np.iinfo(np.int8).max, limits.device
+                return np.clip((x - mean) / limits.std, limits.min, limits.max[0]) + x.mean() + top
+        """)
+    assert "ops.method" not in new

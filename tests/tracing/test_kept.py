@@ -220,3 +220,13 @@ def test_a_way_that_only_the_trace_takes_leaves_nothing():
 
     refused("side-effect", f, X)
     assert seen == []
+
+
+def test_arguments_that_are_no_arrays_do_not_hide_what_is_kept():
+    def f(x, k, options):
+        if "scaled" not in CACHE:
+            CACHE["scaled"] = x.mean() * k
+        return x - CACHE["scaled"]
+
+    CACHE.clear()
+    refused("side-effect", f, X, 3, [1, 2])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import functools
+
 import np2fx
 import numpy as np
 import pytest
@@ -65,3 +69,119 @@ def test_the_object_is_as_it_was():
     assert vars(n).keys() == held.keys()
     assert all(vars(n)[k] is held[k] for k in held)
     assert type(n.mean) is np.ndarray
+
+
+@dataclasses.dataclass
+class Observation:
+    q: np.ndarray
+
+    def __post_init__(self):
+        self.n, self.doubled = len(self.q), self.q * 2
+
+    @functools.cached_property
+    def spread(self):
+        return self.q.std()
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    q: np.ndarray
+    later: float = dataclasses.field(init=False)
+
+
+class Wider(Slotted):
+    __slots__ = ("w",)
+
+    def __init__(self, q):
+        super().__init__(q)
+        self.w = q * 3
+
+
+A = np.array([1.0, 2.0, 4.0])
+
+
+def test_what_a_dataclass_holds_beside_its_fields():
+    graph = np2fx.trace(lambda o: o.q * o.n + o.doubled, Observation(A))
+    assert torch.equal(graph(Observation(torch.from_numpy(A))), torch.from_numpy(A * 5))
+    with pytest.raises(np2fx.TraceError, match="o_n is 4, and was 3"):
+        graph(Observation(torch.ones(4, dtype=torch.float64)))
+    graph = np2fx.trace(lambda o: o.q + o.w, Wider(A))
+    assert torch.equal(graph(Wider(torch.from_numpy(A))), torch.from_numpy(A * 4))
+
+
+def test_a_dataclass_that_is_returned_keeps_what_was_set_on_it():
+    made = np2fx.trace(lambda x: Observation(x * 2), A)(torch.from_numpy(A))
+    assert vars(made).keys() == {"q", "n", "doubled"} and made.n == 3
+    assert torch.equal(made.doubled, torch.from_numpy(A * 4))
+
+
+def test_setting_an_attribute_of_a_dataclass_is_seen():
+    def function(o):
+        o.last = o.q * 2
+        return o.q
+
+    with pytest.raises(np2fx.TraceError, match="last"):
+        np2fx.trace(function, Observation(A))
+
+
+def test_what_a_cached_property_keeps_is_no_attribute():
+    def function(o):
+        return o.q * o.spread
+
+    held, want = Observation(A), function(Observation(A))
+    for _ in range(2):  # the second time the property is in the object already
+        graph = np2fx.trace(function, held)
+        assert np.allclose(graph(Observation(torch.from_numpy(A))), want)
+        assert np.array_equal(function(held), want)
+        assert np.allclose(graph(held), want)
+    held.q[:] = 5  # what the property keeps is no longer what it would compute
+    with pytest.raises(np2fx.TraceError):
+        graph(held)
+
+
+class Plain:
+    def __init__(self, x):
+        self.x = x
+
+
+@pytest.mark.parametrize(("function", "said"), [
+    (lambda x: Plain(x), "returns a Plain that holds arrays"),
+    (lambda x: [x, {"a": Plain(x + 1)}], "returns a Plain that holds arrays"),
+    (lambda x: lambda y: x + y, "returns a function that holds arrays"),
+    (lambda x: collections.deque([x]), "returns a deque that holds arrays"),
+    (lambda x: map(np.abs, [x]), "returns a map that holds arrays"),
+])  # fmt: skip
+def test_what_no_graph_can_return(function, said):
+    with pytest.raises(np2fx.TraceError, match=said):
+        np2fx.trace(function, A)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: (x, np.array(["a"])),
+    lambda x: np.array([1, None]),
+    lambda x: {"when": np.array(["2020-01-01"], "M8[D]"), "x": x},
+    lambda x: np.array(["a", "b"])[0],
+])  # fmt: skip
+def test_what_no_tensor_can_hold(function):
+    with pytest.raises(np2fx.TraceError, match="the function returns what no tensor holds") as raised:
+        np2fx.trace(function, A)
+    assert raised.value.findings[0].name == "object-dtype"
+
+
+def test_all_arguments_of_nan_to_num():
+    x = np.array([np.nan, np.inf, -np.inf, 1.0])
+    for function in (
+        lambda x: np.nan_to_num(x, True, 2.0, 3.0, 4.0),
+        lambda x: np.nan_to_num(x.copy(), False, 2.0, 3.0, 4.0),
+        lambda x: np.nan_to_num(x, nan=2.0),
+    ):
+        assert np.array_equal(np2fx.trace(function, x)(torch.from_numpy(x)), function(x))
+
+
+@pytest.mark.parametrize(("function", "said"), [
+    (lambda x: [v * 2 for v in np.nditer(x, op_flags=["readwrite"])], "with op_flags"),
+    (lambda x: [v * 2 for v in np.nditer([x, x])], "with more than one array"),
+])  # fmt: skip
+def test_what_nditer_cannot_do(function, said):
+    with pytest.raises(np2fx.TraceError, match=said):
+        np2fx.trace(function, A)

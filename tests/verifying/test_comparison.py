@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import np2fx
 import numpy as np
 import pytest
 import torch
+from np2fx.verifying.checking import check_form
 from np2fx.verifying.comparison import Tolerance, difference
 from np2fx.verifying.conditioning import excuse
 from np2fx.verifying.running import Outcome, run
@@ -99,3 +101,30 @@ def test_overflow_on_one_side_is_excused() -> None:
 
 def test_other_shapes_are_not_excused() -> None:
     assert excuse(lambda x: x, {}, Outcome(result=np.ones(2)), Outcome(result=torch.ones(3)), Tolerance()) is None
+
+
+def float32_on_the_way(x):
+    return np.exp(x.astype(np.float32)).astype(np.float64)
+
+
+def float64_all_the_way(x):
+    return np.exp(x.astype(np.float64))
+
+
+def test_the_coarsest_rounding_decides_the_tolerance():
+    x = np.linspace(-2, 2, 1000)
+    assert not np2fx.verify(float32_on_the_way, x, max_examples=20).findings
+    for f, coarsest in ((float32_on_the_way, "float32"), (float64_all_the_way, "float64")):
+        rounded = {d.name for d in np2fx.trace(f, x.astype(np.float32)).face.rounded}
+        assert rounded == {coarsest}
+    nearly = check_form(float64_all_the_way, lambda x: torch.exp(x.float()).double(), x)
+    assert nearly.findings
+
+
+def test_integers_are_moved_as_floats():
+    x = np.array([[-1, -7, -7, 2, 0], [-8, 8, -3, -7, 8], [4, 1, 1, -4, 8], [4, 9, 9, -6, 8], [-4, -9, -6, -3, 3]])
+    cancels = lambda x: np.sqrt(np.abs(np.mean(x / 3, axis=1) - np.sum(x, axis=1) / 15))[:1]  # noqa: E731
+    other = lambda x: torch.sqrt(torch.abs(torch.mean(x.double() / 3, dim=1) - torch.sum(x, dim=1) / 15.0) * 0 + 1e-17)[:1]  # noqa: E731
+    assert _excused(cancels, other, x) == "ill_conditioned"
+    assert _excused(lambda x: x / 3, lambda x: (x.float() / 3).double(), x) is None
+    assert _excused(lambda x: x * 1.0 if x.dtype.kind == "i" else x * 7.0, lambda x: x * (1.0 + 1e-8), x) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -151,7 +152,8 @@ def diff(old: str, new: str, path: str) -> str:
     import difflib
 
     lines = []
-    for line in difflib.unified_diff(old.splitlines(True), new.splitlines(True), f"a/{path.lstrip('/')}", f"b/{path.lstrip('/')}"):
+    before, after = (list(io.StringIO(text, newline="\n")) for text in (old, new))  # `splitlines` ends lines that git does not end
+    for line in difflib.unified_diff(before, after, f"a/{path.lstrip('/')}", f"b/{path.lstrip('/')}"):
         lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
     return "".join(lines)
 

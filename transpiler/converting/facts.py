@@ -15,6 +15,7 @@ import torch
 
 from ..semantics.arrays import is_scalar
 from ..semantics.dtypes import to_numpy
+from ..semantics.table import module_of
 from ..source.facts import NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, name, number
 
 _BUILTINS = {id(v): k for k, v in vars(builtins).items()}
@@ -32,7 +33,7 @@ def of_argument(value: Any) -> Fact:
     if isinstance(value, (str, bytes)):
         return TEXT
     if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
-        return Fact("sequence", items=tuple(map(of_argument, value)))
+        return Fact("sequence", items=tuple(map(of_argument, value)), value=None if type(value) is list else "tuple")
     if isinstance(value, types.ModuleType):
         return name(value.__name__)
     return UNKNOWN
@@ -95,7 +96,7 @@ def _numpy_names() -> dict[int, str]:
             if attribute.startswith("_"):
                 continue
             value = getattr(module, attribute, None)
-            of_numpy = callable(value) or type(value).__module__.startswith("numpy")
+            of_numpy = callable(value) or module_of(type(value)).startswith("numpy")
             if of_numpy and not isinstance(value, (types.ModuleType, int, float, numpy.generic)):
                 found.setdefault(id(value), f"{prefix}.{attribute}")
     return found

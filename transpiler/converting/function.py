@@ -10,13 +10,13 @@ import linecache
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
 from .. import operators as ops
-from .. import own_rules
+from .. import own_rules, user_code
 from ..errors import numpys
 from ..passage import Passage, collect, keep, release
 from ..semantics.arrays import mirrored_views, mirroring, own_layouts
@@ -97,7 +97,7 @@ class Converted:
 
     def prepare(self) -> None:
         """Rewrite for a call of which nothing is known, to find out early whether it can be done."""
-        _, _, findings, _ = self._rewrite({})
+        _, _, findings, _ = self._rewrite({}, classes=user_code.names_before)  # no call runs this text
         self.findings = findings
         if any(f.severity == "error" for f in findings):
             raise ConversionError(findings)
@@ -146,9 +146,11 @@ class Converted:
         for p in bound.signature.parameters.values():
             if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
                 known[p.name] = facts.of_argument(bound.arguments[p.name]) if p.kind == p.VAR_POSITIONAL else UNKNOWN
-        key = (tuple(known.items()), self._surroundings())
+        written = frozenset[str]().union(*map(user_code.names_of, bound.arguments.values()))
+        key = (tuple(known.items()), self._surroundings(), written)
         if key not in self._variants:
-            source, mirrored, findings, _ = self._rewrite(known)
+            objects = {n for n, v in bound.arguments.items() if not isinstance(v, torch.Tensor)}
+            source, mirrored, findings, _ = self._rewrite(known, objects)
             if any(f.severity == "error" for f in findings):
                 raise ConversionError(findings)
             self._variants[key] = (self._compile(source), mirrored, source)
@@ -159,11 +161,15 @@ class Converted:
         around = self.function.__globals__
         return tuple(facts.of_global(around[n]) for n in _names_in(self.function.__code__) if n in around)
 
-    def _rewrite(self, known: dict[str, Fact]) -> tuple[str, bool, list[Finding], set[str]]:
+    def _rewrite(
+        self, known: dict[str, Fact], objects: Iterable[str] = (), classes: Callable[[], frozenset[str]] = user_code.names
+    ) -> tuple[str, bool, list[Finding], set[str]]:
         source, node = self._parsed
-        known = {**known, **dict.fromkeys(torch_parameters(node), TORCH)}
+        known = {**known, **dict.fromkeys(torch_parameters(node) - set(objects), TORCH)}
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
+        rewriter.user_classes = classes
         rewriter.hands_out = rewriter.careful = self._is_helper  # its arguments may be copies that stand for views
+        rewriter.thorough = True
         edits = rewriter.rewrite(node, known)
         self._keeps |= rewriter.keeps
         if (why := rewriter.unfit_generator(node, self._is_helper)) is not None:

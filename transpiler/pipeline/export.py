@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import fx
 
 FORMATS = ("jit", "onnx", "pt2")
 
@@ -52,7 +53,9 @@ def export(module: torch.nn.Module, path: str | os.PathLike[str], how: str = "ji
 
 
 def _jit(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...]) -> Callable[..., Any]:
-    """TorchScript by tracing the graph's own torch calls: a graph has no branches that a trace could lose."""
+    """TorchScript by tracing the graph's own torch calls. Raises ExportError where one is a branch, which a trace would lose."""
+    if any(n.target is torch.ops.higher_order.cond for m in module.modules() if isinstance(m, fx.GraphModule) for n in m.graph.nodes):
+        raise ExportError("jit cannot hold this graph: a side of a branch runs alone (torch.cond), as it may fail. Export to pt2 or onnx")
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # torch would rather have pt2; who asks for jit knows
         scripted = torch.jit.trace(_Plain(module), _copies(inputs), check_trace=False)

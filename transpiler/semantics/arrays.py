@@ -37,6 +37,9 @@ def as_tensor(x: Any, dtype: Any = None) -> torch.Tensor:
     if hasattr(x, "__np2fx_tensor__"):  # a.flat
         return as_tensor(x.__np2fx_tensor__(), dtype)
     if hasattr(x, "__array__") or isinstance(x, memoryview):
+        if holds_tensor(list(getattr(x, "__dict__", {}).values())):
+            message = f"what `__array__` of {type(x).__name__} makes of tensors is not known"
+            raise Refused(message, "pass the array that it holds", "opaque-call")
         return _from_numpy(numpy.asarray(x), wanted)
     raise Refused(f"a {type(x).__name__} is not an array", "pass arrays, numbers or lists of them", "object-dtype")
 
@@ -293,6 +296,8 @@ def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(call)
     def view(*args: Any, **kwargs: Any) -> Any:
+        if args and hasattr(args[0], "__np2fx_tensor__"):
+            args = (args[0].__np2fx_tensor__(), *args[1:])  # a.flat, which may be read-only as an array
         found = call(*args, **kwargs)
         if args and getattr(args[0], "_np2fx_read_only", False):
             others = {id(x) for x in args}  # broadcast_arrays gives an array of the right shape back itself
@@ -316,7 +321,7 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
         return tuple(store(t, v, casting) if t is not None else v for t, v in zip(target, value, strict=True))  # type: ignore[return-value]
     if not is_recording():
         target = on_memory(target)  # an array that an object of the program's holds; a trace has no such memory
-    if not isinstance(target, torch.Tensor):
+    if not isinstance(target, torch.Tensor) or is_scalar(target):
         raise TypeError("return arrays must be of ArrayType")
     check_writable(target)
     if getattr(target, "_np2fx_lone_copy", False):
@@ -364,6 +369,14 @@ def mirrored_views() -> Iterator[None]:
 def mirroring() -> bool:
     """Whether the running call is inside of `mirrored_views`."""
     return bool(_mirrors)
+
+
+def numpy_view(x: torch.Tensor) -> numpy.ndarray[Any, Any]:
+    """The memory of a tensor as an array, in NumPy's layout: what is mirrored is flipped."""
+    if hasattr(x, "_np2fx_mirror"):
+        base, dims = x._np2fx_mirror
+        return numpy.flip(numpy_view(base), dims)
+    return x.detach().resolve_conj().resolve_neg().numpy()
 
 
 def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
@@ -433,6 +446,11 @@ def follow(base: torch.Tensor, copy: torch.Tensor, pull: _Pull, push: _Push) -> 
     return copy
 
 
+def is_followed(x: torch.Tensor) -> bool:
+    """True for a copy that is kept as a view of another tensor."""
+    return any(copy is x for _, copy, _, _ in (_mirrors[-1] if _mirrors else ()))
+
+
 def written(target: torch.Tensor) -> None:
     """Tell the mirrors that `target` was written to."""
     if not _mirrors or not _mirrors[-1]:
@@ -466,6 +484,13 @@ def _owners(x: torch.Tensor) -> Iterator[torch.Tensor]:
     while hasattr(owner, "_np2fx_mirror"):
         owner = _owner(owner._np2fx_mirror[0])
         yield owner
+
+
+def sharing(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors look at the same memory, in NumPy where they are mirrors. Under a tracer none do: it has values of its own."""
+    if is_recording() or "meta" in (a.device.type, b.device.type) or 0 in (a.numel(), b.numel()):
+        return False
+    return not {*map(_memory, _owners(a))}.isdisjoint(map(_memory, _owners(b)))
 
 
 def _memory(x: torch.Tensor) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .arrays import dtype_of, store
+from .arrays import demand_layout, dtype_of, is_recording, numpy_view, on_memory, sharing, store
 from .dtypes import can_cast, promote, to_numpy, to_torch
 from .table import Refused, Rule
 
@@ -28,6 +28,7 @@ BUFFER = "buffer"  # works in a copy of `out` in the result's dtype, to which it
 EXACT = "exact"  # takes an `out` of the result's dtype alone
 UNSAFE = "unsafe"  # any `out` takes what comes out
 _ROUNDING = (MEAN, TOTAL, STEP, OWN)
+_NOT_EXACT = "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
 _WAY_OUT = "give an out= of the result's dtype, or assign: y[...] = ..."
 
 
@@ -48,6 +49,8 @@ def with_out(rule: Rule) -> Callable[..., Any]:
             out, args = args[position], (*args[:position], None, *args[position + 1 :])
         if out is None:
             return body(*args, **kwargs)
+        if rule.kind == "joining" or (rule.kind, rule.into) == ("reduction", OWN):
+            _demand_apart(rule.name, on_memory(out), args[0] if args else None)
         result = for_out(rule, out, args, kwargs)
         if rule.kind == "reduction" and getattr(out, "shape", result.shape) != result.shape:
             raise ValueError(f"output parameter has the wrong shape {tuple(out.shape)}, the result has {tuple(result.shape)}")
@@ -55,6 +58,13 @@ def with_out(rule: Rule) -> Callable[..., Any]:
         return stored.clone() if rule.into == EXACT and result.ndim == 0 else stored  # these return a scalar
 
     return call
+
+
+def _demand_apart(name: str, out: Any, parts: Any) -> None:
+    """Refused where what goes in lies in `out` itself: NumPy writes part after part, and reads what it has written."""
+    parts = [parts] if isinstance(parts, torch.Tensor) else parts if isinstance(parts, (list, tuple)) else []
+    if any(isinstance(p, torch.Tensor) and isinstance(out, torch.Tensor) and sharing(out, p) for p in parts):
+        raise Refused(f"{name} into the memory of what goes in: NumPy reads what it has written", "give an out= of its own", "aliasing")
 
 
 def for_out(rule: Rule, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -72,15 +82,25 @@ def for_out(rule: Rule, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         raise _rounds(rule.name, target)
     result = rule.body(*args, **kwargs)
     made = getattr(result, "dtype", target)
+    if rule.into == EXACT and made == target and not is_recording() and not _is_in_order(on_memory(out)):
+        raise ValueError(_NOT_EXACT)
     if made == target:
         return result
     if rule.into in _ROUNDING:
         raise _rounds(rule.name, target)
     if rule.into == EXACT:
-        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
+        raise ValueError(_NOT_EXACT)
     if rule.into == BUFFER and not can_cast(target, made, "safe"):
         raise TypeError(f"Cannot cast array data from {to_numpy(target)!r} to {to_numpy(made)!r} according to the rule 'safe'")
     return result
+
+
+def _is_in_order(out: Any) -> bool:
+    """Whether an array lies in memory in C's order."""
+    if not isinstance(out, torch.Tensor) or out.device.type != "cpu" or numpy_view(out).flags.c_contiguous:
+        return True
+    demand_layout(out)
+    return False
 
 
 def _rounds(name: str, target: torch.dtype) -> Refused:

@@ -15,9 +15,26 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, beside, bits, cast, demand, demand_fit, fits, follow, holds_tensor, is_scalar, mirror, store, zero_d_array
+from .arrays import (
+    as_tensor,
+    beside,
+    bits,
+    cast,
+    demand,
+    demand_fit,
+    fits,
+    follow,
+    holds_tensor,
+    is_scalar,
+    mirror,
+    read_only,
+    sharing,
+    store,
+    zero_d_array,
+)
 from .dtypes import WIDER, to_numpy
 from .keys import Item, forward, is_full, parse
+from .table import Refused
 
 
 def selected(a: torch.Tensor, key: Any) -> torch.Tensor:
@@ -55,6 +72,8 @@ def assigned(a: torch.Tensor, key: Any, value: Any) -> torch.Tensor:
     items = parse(key, tuple(a.shape))
     if not any(item.advanced for item in items):
         demand_fit(value, a.dtype)
+    if _is_one_mask(a, items) and isinstance(value, torch.Tensor) and value.ndim and sharing(a, value):
+        raise Refused("values of the array itself under a mask: NumPy reads what it has written", "copy the values first", "aliasing")
     single = all(item.kind == "int" or (item.kind == "array" and item.value.ndim == 0) for item in items)
     incoming = incoming_value(a, whole_truth(a, value) if single else value)
     if incoming.ndim > 0 and single:
@@ -62,6 +81,11 @@ def assigned(a: torch.Tensor, key: Any, value: Any) -> torch.Tensor:
             raise ValueError("setting an array element with a sequence.")
         incoming = incoming.reshape(())  # a bool takes the truth of anything
     return on_bits(functools.partial(_assign, items=items, nested=isinstance(value, (list, tuple))), a, incoming)
+
+
+def _is_one_mask(a: torch.Tensor, items: list[Item]) -> bool:
+    """True for a mask of all dimensions as the whole key."""
+    return bool(items) and items[0].mask_rank == a.ndim > 0 and len({item.mask_rank for item in items}) == 1
 
 
 def whole_truth(a: torch.Tensor, value: Any) -> Any:
@@ -244,7 +268,7 @@ def _assign(a: torch.Tensor, value: torch.Tensor, items: list[Item], nested: boo
             raise ValueError(f"setting an array element with a sequence. The requested array would exceed {rank} dimensions")
         if not any(item.advanced for item in items):
             return filled(view, value, copy=view is a)
-        if value.ndim > 1 and items[0].mask_rank == a.ndim > 0 and len({item.mask_rank for item in items}) == 1:
+        if value.ndim > 1 and _is_one_mask(a, items):
             raise TypeError(f"boolean array indexing assignment requires a 0 or 1-dimensional input, input has {value.ndim} dimensions")
         return _put(view, value, _picks(items))
 
@@ -380,37 +404,87 @@ def _numbers(x: torch.Tensor) -> torch.Tensor:
 
 
 class FlatView:
-    """`a.flat`: the elements in C order. Reading copies; writing goes into `a`, and values that run out start again."""
+    """`a.flat`: the elements in C order. Reading copies; writing goes into `a`, and values that run out start again.
+
+    index   the number of the element that comes next; whatever is picked or set by a key starts anew"""
 
     def __init__(self, base: torch.Tensor) -> None:
-        self.base = base
+        self.base, self.index = zero_d_array(torch.clone(base) if is_scalar(base) else base), 0
+
+    __hash__ = __reversed__ = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return self.base.numel()
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.base.numel(),)
+    def coords(self) -> tuple[int, ...]:
+        """The position of the element that comes next; behind the last one that of a row more."""
+        found, rest = [], self.index
+        for n in self.base.shape[:0:-1]:
+            found.append(rest % max(n, 1))
+            rest //= max(n, 1)
+        return (rest, *found[::-1]) if self.base.ndim else ()
 
     def copy(self) -> torch.Tensor:
-        return self.base.flatten().clone() if self.base.ndim <= 1 else self.base.flatten()
+        return torch.clone(torch.flatten(self.base))
 
     def __np2fx_tensor__(self) -> torch.Tensor:
-        return self.copy()
+        """The elements as an array: NumPy's is the memory itself where that lies in order, else it is read-only."""
+        return torch.reshape(self.base, (-1,)) if self.base.is_contiguous() else read_only(self.copy())
 
     def __iter__(self) -> Iterator[torch.Tensor]:
-        return iter(torch.unbind(self.copy()))
+        return self
+
+    def __next__(self) -> torch.Tensor:
+        if self.index >= len(self):
+            raise StopIteration
+        found = torch.clone(self.base[self.coords])
+        self.index += 1
+        return found
 
     def __getitem__(self, key: Any) -> torch.Tensor:
-        found = selected(self.base.reshape(-1), _flat_key(key))
+        key = self._started(_flat_key(key, self.index))
+        found = selected(self.base.reshape(-1), key)
         return found.clone() if found.ndim else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._started(key)
+        itself = value is self.base and (key is Ellipsis or (isinstance(key, slice) and is_full(key)))
+        read = value.base if isinstance(value, FlatView) else value
+        if isinstance(read, torch.Tensor) and read.ndim and not itself and sharing(self.base, read):
+            raise Refused("values of the array itself in its .flat: NumPy reads what it has written", "copy the values first", "aliasing")
         store(self.base, self.written(key, value), "unsafe")
+
+    def _started(self, key: Any) -> Any:
+        self.index = 0
+        return key
+
+    def _compared(self, ufunc: str, other: Any) -> Any:
+        from .. import operators
+
+        return getattr(operators, ufunc)(self.copy(), other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared("equal", other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared("not_equal", other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("less", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("less_equal", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared("greater", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared("greater_equal", other)
 
     def written(self, key: Any, value: Any) -> torch.Tensor:
         """The new value of the base for `flat[key] = value`."""
-        flat, key = self.base.reshape(-1), _flat_key(key)
+        flat, key = self.base.reshape(-1), _flat_key(key, self.index)
         places = flat_positions(flat, key)
         value = whole_truth(self.base, value) if places.ndim == 0 else value
         incoming = incoming_value(self.base, value)
@@ -430,12 +504,12 @@ class FlatView:
         return assigned(flat, places.reshape(-1), values[turn]).reshape(self.base.shape)
 
 
-def _flat_key(key: Any) -> Any:
+def _flat_key(key: Any, index: int) -> Any:
     """The key of a flat view: one number, slice, `...` or list. Raises IndexError for others, lists of bools too, as NumPy does."""
     if isinstance(key, tuple) and len(key) == 1:
         (key,) = key
     if key is None or (isinstance(key, tuple) and key) or (isinstance(key, list) and numpy.asarray(key).dtype == bool):
         raise IndexError("unsupported iterator index")
     if isinstance(key, bool):
-        return 0 if key else slice(0, 0)  # NumPy takes it for "the element the iterator stands at", or nothing
+        return index if key else slice(0, 0)  # NumPy takes it for "the element the iterator stands at", or nothing
     return slice(None) if isinstance(key, tuple) else key

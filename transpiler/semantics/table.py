@@ -113,6 +113,12 @@ def original(name: str) -> Any:
     return found
 
 
+def module_of(kind: type) -> str:
+    """The module of a class; "" where it has none, as after `exec` of a bare text."""
+    name = getattr(kind, "__module__", None)
+    return name if isinstance(name, str) else ""
+
+
 def _imported(module: str) -> Any:
     try:
         return importlib.import_module(module)
@@ -132,10 +138,12 @@ def rule(
     def enter(body: Callable[..., Any]) -> Callable[..., Any]:
         from .arrays import keeps_read_only
         from .destination import with_out
+        from .layouts import laid_out
 
         made = Rule(names, body, body, kind, writes, view, examples, into)
         call = _with_writing(body, writes, names[0].startswith("numpy.ndarray.")) if writes else with_out(made)
-        call = keeps_read_only(call) if view and inspect.isfunction(call) else call
+        if inspect.isfunction(call) and not writes:
+            call = laid_out(names[0], keeps_read_only(call) if view else call)
         register(replace(made, call=call))
         return call
 
@@ -154,13 +162,13 @@ def _with_writing(body: Callable[..., Any], parameter: str, is_method: bool) -> 
 
     @functools.wraps(body)
     def call(*args: Any, **kwargs: Any) -> None:
-        from .arrays import check_writable, is_scalar, on_memory, store
+        from .arrays import check_writable, is_scalar, on_memory, store, zero_d_array
 
         bound = signature.bind(*args, **kwargs)
         target = on_memory(bound.arguments[parameter])
         check_writable(target)
         if is_method and getattr(target, "ndim", None) == 0 and is_scalar(target):
-            target = target.clone()  # a method of a scalar writes into a copy
+            target = zero_d_array(target.clone())  # a method of a scalar writes into a copy
         bound.arguments[parameter] = target
         store(target, body(*bound.args, **bound.kwargs), casting="unsafe")
 

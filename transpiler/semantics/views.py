@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, bits, is_scalar, zero_d_array
+from .arrays import as_tensor, bits, is_recording, is_scalar, zero_d_array
 
 
 def sizes(shape: Any) -> tuple[Any, ...]:
@@ -75,7 +75,7 @@ def giving_arrays(body: Callable[..., Any]) -> Callable[..., Any]:
 def viewing(body: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """For a body that is a plain torch view of its first parameter: what NumPy's differs in.
 
-    A scalar is copied first; a 0-d result is a 0-d array; errors are NumPy's."""
+    A scalar is copied first; a 0-d result is a 0-d array; what stays as it is is a view all the same; errors are NumPy's."""
     first = next(iter(inspect.signature(body).parameters))
     checked = numpys_errors(body)
 
@@ -83,7 +83,21 @@ def viewing(body: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     def view(*args: Any, **kwargs: Any) -> torch.Tensor:
         a = as_tensor(args[0] if args else kwargs.pop(first))
         made: torch.Tensor = checked(owned(a), *args[1:], **kwargs)
+        if made is a and not is_recording():
+            made = a[...]  # its shape may be set
         return made if made.ndim or is_scalar(a) else zero_d_array(made)
+
+    return view
+
+
+def unless_same(body: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """For a body that takes axes away: an array that keeps all is given back itself."""
+
+    @functools.wraps(body)
+    def view(a: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
+        made = body(a, *args, **kwargs)
+        same = isinstance(a, torch.Tensor) and a.ndim == made.ndim and not is_scalar(a) and not is_recording()
+        return a if same else made
 
     return view
 

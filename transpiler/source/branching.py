@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from . import plain
 from .choices import Arm, Assigning, Extreme, Plan, Returning, Step, Ternary, Value, comments_in, is_elif
@@ -21,11 +21,12 @@ from .reading import awaits, yields
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Made = TypeVar("_Made", Assigning, Returning)
 _LARGEST = {"float64": 1e308}
 
 
-def plan(r: Expressions, function: Function, parameters: dict[str, Fact], numbers: bool = True) -> Plan:
+def plan(r: Expressions, function: Scope, parameters: dict[str, Fact], numbers: bool = True) -> Plan:
     """The choices of a function whose facts `r` has; whether it writes into arrays is known too (`r.mutates`).
 
     numbers   a number may be chosen in place of a NumPy scalar, where that makes no difference to what is done with it"""
@@ -45,7 +46,7 @@ def plan(r: Expressions, function: Function, parameters: dict[str, Fact], number
 
 
 class _Planner(Harmless):
-    def __init__(self, r: Expressions, function: Function, numbers: bool) -> None:
+    def __init__(self, r: Expressions, function: Scope, numbers: bool) -> None:
         super().__init__(r)
         self.numbers = numbers
         self.every = list(ast.walk(function))
@@ -166,7 +167,7 @@ class _Planner(Harmless):
         if isinstance(e, ast.IfExp) and not self.ternary(e, env) and self.asks(e.test):
             self.plan.kept.append(e.test)
         if isinstance(e, ast.Call) and self.fact(e.func).value in ("builtins.max", "builtins.min"):
-            self.extreme(e, env)
+            self.extreme(e)
 
     # Values that a condition may choose among.
 
@@ -314,7 +315,7 @@ class _Planner(Harmless):
         self.plan.expressions[e] = Ternary(how == "torch", e.test, found)
         return True
 
-    def extreme(self, e: ast.Call, env: Env) -> None:
+    def extreme(self, e: ast.Call) -> None:
         """`max(a, b)` and `min(a, b)` of scalars of one dtype."""
         if len(e.args) != 2 or e.keywords or any(isinstance(a, ast.Starred) for a in e.args):
             return
@@ -381,16 +382,21 @@ class _Planner(Harmless):
                 return s.target.id, Value(made, SCALAR, True, None, s.target.id, s)
         return "", None
 
-    def assigning(self, s: ast.If, env: Env) -> bool:
-        """An `if` whose arms only assign variables."""
+    def _tried(self, make: Callable[[], _Made | None]) -> _Made | None:
+        """What `make` makes; where that is nothing, the plan is again what it was."""
         before = dict(self.plan.expressions), dict(self.plan.assumed), list(self.plan.kept)
-        made = self.assigned_choices(s, env)
+        made = make()
         self.evaluated = set()
         if made is None:
             self.plan.expressions, self.plan.assumed, self.plan.kept = before
-            return False
-        self.plan.statements[s] = made
-        return True
+        return made
+
+    def assigning(self, s: ast.If, env: Env) -> bool:
+        """An `if` whose arms only assign variables."""
+        made = self._tried(lambda: self.assigned_choices(s, env))
+        if made is not None:
+            self.plan.statements[s] = made
+        return made is not None
 
     def assigned_choices(self, s: ast.If, env: Env) -> Assigning | None:
         arms = self.arms(s, env)
@@ -430,11 +436,8 @@ class _Planner(Harmless):
 
     def returning(self, body: list[ast.stmt], env: Env) -> bool:
         """`if c: return a` with what follows it up to the last `return` of the block."""
-        before = dict(self.plan.expressions), dict(self.plan.assumed), list(self.plan.kept)
-        made = self.returned_choice(body, dict(env))
-        self.evaluated = set()
+        made = self._tried(lambda: self.returned_choice(body, dict(env)))
         if made is None:
-            self.plan.expressions, self.plan.assumed, self.plan.kept = before
             return False
         self.plan.statements[body[0]] = made
         self.plan.absorbed |= {s for s in body[1:] if isinstance(s, (ast.If, ast.Return))}

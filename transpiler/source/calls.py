@@ -12,7 +12,7 @@ from .outcomes import Bound, outcome
 from .outside import Outside
 from .refusing import holds
 from .table import RuleSource
-from .targets import RECORDED_BY_LEAPP, words
+from .targets import RECORDED_BY_LEAPP, follows_branches, words
 from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, copied, dtype_name, element_of, join_all
 from .values import sequence as sequence_of
 
@@ -33,6 +33,8 @@ _DYNAMIC = words(
     "nonzero flatnonzero argwhere unique unique_all unique_counts unique_inverse unique_values extract setdiff1d setxor1d intersect1d "
     "union1d trim_zeros"
 )
+_SIZES = words("shape newshape N M num")
+"""Parameters of NumPy's functions that are sizes."""
 _DRAWS = words(
     "random rand randn randint integers normal standard_normal uniform choice permutation permuted shuffle beta binomial bytes exponential "
     "gamma geometric gumbel laplace logistic lognormal multinomial multivariate_normal poisson random_sample sample standard_cauchy "
@@ -87,7 +89,8 @@ class Calls(Outside):
             rule = self.table.rules[name]
         if traced and (tail in _DYNAMIC or (name == "numpy.where" and len(args) == 1 and not keywords)):
             self.say("data-dependent-shape", e, f"the shape of what `{ast.unparse(e.func)}` gives depends on array values")
-            many = name in ("numpy.nonzero", "numpy.where") or tail.startswith("unique_")
+            asked = any((k.arg or "").startswith("return_") and not _is_false(k.value) for k in e.keywords) or len(e.args) > 2
+            many = name in ("numpy.nonzero", "numpy.where") or tail.startswith("unique_") or asked or (tail == "unique" and len(e.args) > 1)
             return Value("sequence", True, element=array(True)) if many else self.made(e, array(True))
         if rule is None:
             return self.without_rule(e, name, traced)
@@ -198,6 +201,10 @@ class Calls(Outside):
                 found[keyword.arg] = (keyword.value, keywords[keyword.arg])
                 if keyword.arg not in known and not any(p.kind == "var-keyword" for p in rule.parameters):
                     self.say("unsupported-argument", keyword.value, f"the torch rule of {rule.name} has no argument `{keyword.arg}`")
+        for name in _SIZES if rule.name != "numpy.arange" else found:
+            node, value = found.get(name, (None, UNKNOWN))
+            if node is not None:
+                self.known_number([node, *getattr(node, "elts", ())], [value, *(value.items or ())])
         self.refused(rule, found)
         return found
 
@@ -245,6 +252,8 @@ class Calls(Outside):
             elif name in _LOGGING and "log" in ast.unparse(func.value).lower():
                 self.say("side-effect", e)
         if owner.kind == "unknown" and name in ("item", "tolist") and owner.traced:
+            if follows_branches(self.target):
+                return UNKNOWN if name == "tolist" else Value("number", True)
             self.say("python-value", e, f"`.{name}()` makes Python values of array values, constants of the graph")
             return NUMBER
         return Value("unknown", traced)
@@ -270,6 +279,7 @@ class Calls(Outside):
             if name == "items":
                 return Value("sequence", owner.traced, element=sequence_of([TEXT, element]))
             if name in ("get", "pop", "setdefault"):
+                self.known_number([func], args[:1])
                 default = args[1] if len(args) > 1 else NONE
                 return default if default.kind in ("number", "text") and element.assumed else element
             return Value("sequence", owner.traced, element=element if name == "values" else TEXT)
@@ -280,14 +290,19 @@ class Calls(Outside):
         if func.attr in ("item", "tolist") or (
             name not in self.table.rules and func.attr in ("tobytes", "__float__", "__int__", "__bool__")
         ):
+            if owner.traced and follows_branches(self.target) and func.attr in ("item", "tolist"):
+                number = Value("number", True)
+                return number if func.attr == "item" or owner.rank == 0 else Value("sequence", True, element=number)
             if owner.traced:
-                self.say("python-value", e, f"`.{func.attr}()` makes Python values of array values, constants of the graph")
+                self.say_of(owner, "python-value", e, f"`.{func.attr}()` makes Python values of array values, constants of the graph")
             return NUMBER if func.attr == "item" else Value("unknown", False)
         self.dtypes(e, name)
         if func.attr in _DYNAMIC and owner.traced:
             self.say("data-dependent-shape", e)
             return Value("sequence", True, element=array(True))
         rule = self.table.rules.get(name)
+        if rule is not None and owner.guess and not _takes(rule, len(e.args)):
+            return Value("unknown", True)  # another object's method of that name, torch's maybe
         if rule is not None:
             if (
                 self.target == "leapp"
@@ -321,3 +336,13 @@ def _is_generator(node: ast.expr) -> bool:
 
 def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
+
+
+def _is_false(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and e.value is False
+
+
+def _takes(rule: RuleSource, arguments: int) -> bool:
+    """Whether a method's rule takes so many arguments in positions after the array."""
+    kinds = [p.kind for p in rule.parameters]
+    return "var-positional" in kinds or arguments < sum(k.startswith("positional") for k in kinds)

@@ -94,10 +94,7 @@ class Extreme(Choice):
             return f"{r.torch()}.clamp({a}, {'min' if self.largest else 'max'}={b})"
         if all(isinstance(o, (ast.Name, ast.Constant, ast.UnaryOp)) for o in self.operands):
             return f"{r.torch()}.where({b} {'>' if self.largest else '<'} {a}, {b}, {a})"
-        names = []
-        for o in self.operands:
-            r.temporaries += not isinstance(o, (ast.Name, ast.Constant))
-            names.append(r.text(o) if isinstance(o, (ast.Name, ast.Constant)) else f"_value{r.temporaries}")
+        names = [r.text(o) if isinstance(o, (ast.Name, ast.Constant)) else r.temporary() for o in self.operands]
         first, second = (n if n == t else f"({n} := {t})" for n, t in zip(names, (a, b), strict=True))
         return f"{r.torch()}.where({first} {'<' if self.largest else '>'} {second}, {names[1]}, {names[0]})"
 
@@ -119,7 +116,7 @@ class Assigning(Choice):
                 continue
             text = condition(r, arm.test)
             if self.several and not (isinstance(arm.test, ast.Name) and arm.test.id not in self.stored):
-                name = _unused(r, "condition")
+                name = r.unused("condition")
                 lines.append(f"{name} = {text}")
                 text = name
             conditions.append(text)
@@ -156,7 +153,7 @@ class Returning(Choice):
                 pieces.append((start, end, _joined(r.source, s, [*lines, *made])))
             elif isinstance(s, ast.If):
                 after = r.source.span(following)[0]
-                between = _comments(r.source, r.source.slice(end, after)) or []
+                between = _comments(r.source.slice(end, after)) or []
                 kept = _joined(r.source, s, [*lines, *between, ""])
                 pieces.append((start, after, kept))
         return pieces
@@ -212,10 +209,10 @@ def _chain(r: Expressions, e: ast.Compare) -> str:
 
 def comments_in(source: Source, s: ast.stmt) -> list[str] | None:
     """The comments inside a statement, in order; None where they can't be told."""
-    return _comments(source, source.of(s))
+    return _comments(source.of(s))
 
 
-def _comments(source: Source, text: str) -> list[str] | None:
+def _comments(text: str) -> list[str] | None:
     if "#" not in text:
         return []
     try:
@@ -228,11 +225,10 @@ def _comments(source: Source, text: str) -> list[str] | None:
 def _joined(source: Source, s: ast.stmt, lines: list[str]) -> str:
     """Lines that stand in a statement's place; in that of an `elif` an `else` with the lines in it."""
     indent = _indent(source, s)
-    newline = "\r\n" if b"\r\n" in source.bytes else "\n"
     if not is_elif(source, s):
-        return f"{newline}{indent}".join(lines)
+        return f"{source.newline}{indent}".join(lines)
     assert isinstance(s, ast.If)
-    return f"{newline}{_indent(source, s.body[0])}".join(["else:", *lines])
+    return f"{source.newline}{_indent(source, s.body[0])}".join(["else:", *lines])
 
 
 def _indent(source: Source, s: ast.stmt) -> str:
@@ -241,11 +237,3 @@ def _indent(source: Source, s: ast.stmt) -> str:
 
 def is_elif(source: Source, s: ast.stmt) -> bool:
     return isinstance(s, ast.If) and source.bytes.startswith(b"elif", source.span(s)[0])
-
-
-def _unused(r: Expressions, name: str) -> str:
-    """A name that the function does not use yet."""
-    while name in r.used:
-        name = f"_{name}" if not name.startswith("_") else f"{name}_"
-    r.used.add(name)
-    return name

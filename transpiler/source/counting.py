@@ -20,6 +20,7 @@ def counted(function: FunctionNode | ast.Lambda, names: Names) -> set[str]:
     found = {n for place in _places(every, names) for n in _terms(place)}
     assigned = [(n.targets[0].id, n.value) for n in every
                 if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name)]  # fmt: skip
+    assigned += [(n.target.id, n.value) for n in every if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)]
     for _ in assigned:
         more = {t for name, value in assigned if name in found for t in _terms(value)} - found
         if not more:

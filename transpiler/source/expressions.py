@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from .calls import Calls
 from .narrowing import narrowed
+from .targets import follows_branches
 from .values import MAYBE, NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, element_of, join, join_all, of_constant, operated
 from .values import sequence as sequence_of
+from .ways import chosen
 
 OPERATORS = {ast.Div: "divide", ast.BitAnd: "bits", ast.BitOr: "bits", ast.BitXor: "bits"}
 
@@ -93,9 +95,13 @@ class Expressions(Calls):
         for n, operand in enumerate(e.values[1:], 1):
             before = e.values[0] if n == 1 else ast.BoolOp(e.op, e.values[:n])
             values.append(self.assuming(before, holds, operand))
-        for node, value in zip(e.values[:-1], values[:-1], strict=True):
-            self.truth(node, value)
-        return join_all(values)
+        follows = [self.truth(node, value) for node, value in zip(e.values[:-1], values[:-1], strict=True)]
+        if not any(follows):
+            return join_all(values)
+        found = values[-1]
+        for node, value, followed in reversed(list(zip(e.values[:-1], values[:-1], follows, strict=True))):
+            found = chosen(node, value, found) if followed else join(value, found)
+        return found
 
     def assuming(self, test: ast.expr, holds: bool, e: ast.expr) -> Value:
         """What an expression gives where a test came out so."""
@@ -114,14 +120,15 @@ class Expressions(Calls):
             asked = operands if operands[-1].is_array else operands[:1]  # keys and items are compared one by one, in Python
             return Value("number", any(o.is_data for o in asked), dtype="bool")
         found = operated("compare", *operands)
-        if len(e.ops) > 1 and found.is_data:
+        if len(e.ops) > 1 and found.is_data and not follows_branches(self.target):
             self.say("data-dependent-branch", e, "a chained comparison asks the first part for its truth", "write `(a < x) & (x < b)`")
             return Value("number", dtype="bool")
         return self.made(e, found)
 
     def visit_IfExp(self, e: ast.IfExp) -> Value:
-        self.truth(e.test, self.visit(e.test))
-        return join(self.assuming(e.test, True, e.body), self.assuming(e.test, False, e.orelse))
+        follows = self.truth(e.test, self.visit(e.test))
+        sides = self.assuming(e.test, True, e.body), self.assuming(e.test, False, e.orelse)
+        return chosen(e.test, *sides) if follows else join(*sides)
 
     def visit_ListComp(self, e: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         outer = dict(self.env)
@@ -190,8 +197,9 @@ class Expressions(Calls):
             if isinstance(e.slice, ast.Slice):
                 return replace(owner, items=None, element=element_of(owner))
             if key.is_data:
-                self.say(
-                    "python-value", e.slice, "an array value picks an item of a Python container", "stack the items into an array first"
+                self.say_of(
+                    key, "python-value", e.slice, "an array value picks an item of a Python container",
+                    "stack the items into an array first",
                 )
             index = key.constant
             if owner.items is not None and isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
@@ -203,9 +211,13 @@ class Expressions(Calls):
 
     def visit_Slice(self, e: ast.Slice) -> Value:
         for bound in (e.lower, e.upper, e.step):
-            if bound is not None and self.visit(bound).is_data:
-                self.say(
-                    "data-dependent-shape", bound, "a slice bound that is an array value", "use a mask: np.where(np.arange(n) < k, x, 0)"
+            value = UNKNOWN if bound is None else self.visit(bound)
+            if bound is not None:
+                self.known_number([bound], [value])
+            if bound is not None and value.is_data:
+                self.say_of(
+                    value, "data-dependent-shape", bound, "a slice bound that is an array value",
+                    "use a mask: np.where(np.arange(n) < k, x, 0)",
                 )
         return OBJECT
 
@@ -247,7 +259,7 @@ class Expressions(Calls):
         elif integers == 0:  # what can be sliced is no scalar
             memory = frozenset(m.removeprefix(MAYBE) for m in memory)
         constant = owner.constant if owner.constant == "Tensor" or whole else None
-        return Value("array", traced, rank, owner.dtype, memory=memory, constant=constant)
+        return Value("array", traced, rank, owner.dtype, memory=memory, constant=constant, guess=owner.guess)
 
     def widened(self, e: ast.AST, found: Value, *operands: Value) -> None:
         """A float32 array that meets a float64 one."""

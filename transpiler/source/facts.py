@@ -25,7 +25,8 @@ class Fact:
             function (a function of the user's), other (certainly no array), unknown
     dtype   NumPy's name of it for arrays and scalars; int, float, complex, bool, real (an int or a float) for numbers
     rank    number of dimensions of an array
-    value   the value of a constant, or a qualified name
+    value   the value of a constant, or a qualified name; "container" for another one that may hold arrays (a dict, a set);
+            "tuple" for a sequence that cannot change
     items   the facts of a sequence's items, where their number is known
     element what every item of a sequence is, where their number is not known
     fresh   no other value can share its memory
@@ -49,6 +50,11 @@ class Fact:
         return self.is_tensor or self.kind == "unknown"
 
     @property
+    def may_lead_to_tensor(self) -> bool:
+        """Whoever is given the value may get at a tensor: it may be one, hold some, or compute some where it is called."""
+        return self.may_be_tensor or self.kind in ("sequence", "function") or self == CONTAINER
+
+    @property
     def exact(self) -> bool:
         """dtype and rank are known."""
         return self.dtype is not None and self.rank is not None
@@ -58,6 +64,7 @@ UNKNOWN = Fact()
 TORCH = Fact("torch")
 EITHER = Fact("either")
 OTHER = Fact("other")
+CONTAINER = Fact("other", value="container")
 NONE = Fact("none")
 TEXT = Fact("text")
 
@@ -91,7 +98,11 @@ def join(a: Fact, b: Fact) -> Fact:
     if a.kind != b.kind:
         if {a.kind, b.kind} <= {"torch", "either", "array", "scalar", "tensor"}:
             return EITHER
-        return UNKNOWN if a.may_be_tensor or b.may_be_tensor or {"name", "torch", "either"} & {a.kind, b.kind} else OTHER
+        if a.may_be_tensor or b.may_be_tensor or {"name", "torch", "either"} & {a.kind, b.kind}:
+            return UNKNOWN
+        return CONTAINER if a.may_lead_to_tensor or b.may_lead_to_tensor else OTHER
+    if CONTAINER in (a, b):
+        return CONTAINER
     same = {f: getattr(a, f) if getattr(a, f) == getattr(b, f) else None for f in ("dtype", "rank", "value")}
     if a.kind in ("name", "dtype") and same["value"] is None:
         return UNKNOWN
@@ -150,7 +161,9 @@ def operated(ufunc: str, *operands: Fact) -> Fact:
             return UNKNOWN  # `[0] * n` with a NumPy integer is a list
         if any(o.is_tensor for o in operands):
             return Fact("tensor", "bool" if ufunc in COMPARISONS else None, fresh=True)
-        return UNKNOWN if any(o.may_be_tensor or o.kind in ("number", "name") for o in operands) else OTHER
+        if any(o.may_be_tensor or o.kind in ("number", "name") for o in operands):
+            return UNKNOWN
+        return CONTAINER if any(o.may_lead_to_tensor for o in operands) else OTHER
     if all(o.kind == "number" for o in operands):
         return _of_numbers(ufunc, operands)
     ranks = [0 if o.kind in ("number", "scalar") else o.rank for o in operands]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import codecs
 import fnmatch
-import io
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from .text import newline_of
 
 DEFAULT_EXCLUDES = (
     ".git", ".hg", ".svn", ".venv", "venv", ".tox", ".nox", ".eggs", "__pycache__", "node_modules", "site-packages",
@@ -50,9 +50,7 @@ class Source:
 
     @property
     def newline(self) -> str:
-        """The newline of the first line, which new lines take too: "\\n", "\\r\\n" or "\\r"."""
-        found = re.search(r"\r\n|\n|\r", self.text)
-        return found.group() if found else "\n"
+        return newline_of(self.text)
 
 
 def decode(data: bytes, path: str = "<string>") -> Source:
@@ -63,7 +61,7 @@ def decode(data: bytes, path: str = "<string>") -> Source:
         import tokenize
 
         try:
-            encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+            encoding = tokenize.detect_encoding(iter(data.splitlines(True)).__next__)[0]
         except SyntaxError as error:
             raise EncodingError(str(error), 1) from None
         encoding = "utf-8" if encoding == "utf-8-sig" else encoding
@@ -71,7 +69,7 @@ def decode(data: bytes, path: str = "<string>") -> Source:
     try:
         text = body.decode(encoding)
     except UnicodeDecodeError as error:
-        line = body.count(b"\n", 0, error.start) + 1
+        line = len((body[: error.start] + b".").splitlines())
         raise EncodingError(f"byte 0x{body[error.start]:02x} is not {encoding}", line) from None
     except LookupError:
         raise EncodingError(f"unknown encoding {encoding}", 1) from None
@@ -99,8 +97,10 @@ def write_all(new: dict[str, bytes]) -> None:
 
     made: list[tuple[str, str]] = []
     replaced: list[tuple[str, bytes | None]] = []
+    current = ""
     try:
         for path, data in new.items():
+            current = path
             target = os.path.realpath(path)
             mode = os.stat(target).st_mode if os.path.exists(target) else None
             handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".np2fx-")
@@ -109,12 +109,15 @@ def write_all(new: dict[str, bytes]) -> None:
                 file.write(data)
             if mode is not None:
                 os.chmod(temporary, mode & 0o7777)
-        for temporary, target in list(made):
+        for path, (temporary, target) in zip(new, list(made), strict=True):
+            current = path
             before = read(target) if os.path.exists(target) else None
             os.replace(temporary, target)
             made.remove((temporary, target))
             replaced.append((target, before))
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError):  # it names the temporary file
+            error.filename, error.filename2 = current, None
         for temporary, _ in made:
             os.unlink(temporary)
         for target, before in replaced:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from .counting import counted, no_arrays
 from .memory import unwritten
@@ -26,8 +27,11 @@ _WALKS = 16  # of one function, each with other values
 class Functions(Walker):
     """Parameters and calls of functions in this module."""
 
-    def parameters(self, function: FunctionNode | ast.Lambda, declared: dict[str, str], in_class: bool = False) -> dict[str, Value]:
-        """A node's parameters: arrays, unless a spec, an annotation or a default says otherwise."""
+    def parameters(
+        self, function: FunctionNode | ast.Lambda, declared: dict[str, Any], in_class: bool = False, guessing: bool = False
+    ) -> dict[str, Value]:
+        """A node's parameters: arrays, unless a spec, an annotation or a default says otherwise; by a guess where nobody said that the
+        function is a node."""
         args = function.args
         positional = [*args.posonlyargs, *args.args]
         defaults = dict(zip([a.arg for a in positional[len(positional) - len(args.defaults) :]], args.defaults, strict=True))
@@ -46,9 +50,12 @@ class Functions(Walker):
                 value = replace(NUMBER, dtype="int") if bare else self.of_default(defaults.get(arg.arg))
                 if value.is_array and value.assumed and others.get(arg.arg) == "sequence":
                     value = Value("sequence", True, element=Value("unknown", True))
+            if value.assumed and guessing:
+                value = replace(value, guess=arg.arg)
             memory = frozenset({f"argument {arg.arg}"})
             element = None if value.element is None else replace(value.element, memory=memory)
-            found[arg.arg] = replace(value, memory=memory, element=element)
+            items = value.items and tuple(replace(v, memory=frozenset({f"argument {arg.arg}[{i}]"})) for i, v in enumerate(value.items))
+            found[arg.arg] = replace(value, memory=memory, element=element, items=items)
         if args.vararg:
             found[args.vararg.arg] = Value(
                 "sequence", True, element=replace(array(True, memory=[f"argument {args.vararg.arg}"]), assumed=True)
@@ -134,7 +141,8 @@ class Functions(Walker):
             parameters.update(self.defaults(function.args))
             parameters.update(_given(function.args, args, keywords, parameters))
         nested = isinstance(function, ast.Lambda) or self.names.is_local_function(function)
-        outer, returns, globals_ = self.env, self.returns, self.globals
+        outer, returns, globals_, forks = self.env, self.returns, self.globals, self.forks
+        self.forks = []
         self.env, self.returns, self.globals = {**(outer if nested else {}), **parameters}, [], set()
         self.stack.append(function)
         if isinstance(function, ast.Lambda):
@@ -144,7 +152,7 @@ class Functions(Walker):
             self.block(function.body)
         self.stack.pop()
         found = join_all(self.returns) if self.returns else NONE
-        self.env, self.returns, self.globals = outer, returns, globals_
+        self.env, self.returns, self.globals, self.forks = outer, returns, globals_, forks
         self.done[key] = found
         walks.append(found)
         return found
@@ -177,6 +185,8 @@ def _given(parameters: ast.arguments, args: Sequence[Value], keywords: dict[str,
 def _says_more(declared: Value, given: Value, number: bool) -> bool:
     """Whether what a parameter is declared to be says more than what is known of an argument."""
     counts = declared.kind == "sequence" and declared.element is not None and declared.element.kind == "number"
+    if given.guess and declared.kind == "number":  # the helper counts with what is an array only by a guess
+        return True
     if given.kind == "unknown" or given.constant is UNSURE or (counts and not holds_array(given)):
         return declared.kind != "unknown" and not declared.assumed
     return number and given.is_array and (given.rank != 0 or declared.kind == "text")

@@ -10,12 +10,14 @@ import ast
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .mentions import REPLACED, Mentions, is_module_replaced
-from .names import FunctionNode
+from .nodes import Function
 from .project import Parsed, Project
 
-Function = FunctionNode
+if TYPE_CHECKING:
+    from .module import Module
 
 
 @dataclass(eq=False)
@@ -56,13 +58,10 @@ class Link:
 class Helpers:
     """The helpers of some modules' nodes, found once; `plan` says which of them the nodes that are left need.
 
-    taken  the functions that are no helpers: nodes of their own
-    done   those that were rewritten before: they are called as they stand"""
+    module_of  a file of the project as a module, which says what is no helper (its nodes) and what was rewritten before"""
 
-    def __init__(
-        self, project: Project, taken: Callable[[Parsed, ast.FunctionDef], bool], done: Callable[[Parsed, ast.FunctionDef], bool]
-    ) -> None:
-        self.project, self.taken, self.done = project, taken, done
+    def __init__(self, project: Project, module_of: Callable[[Parsed], Module]) -> None:
+        self.project, self.module_of = project, module_of
         self.known: dict[Function, Helper] = {}
         self._links: dict[Function, list[tuple[ast.Call, Link]]] = {}
         self._mentions: dict[Function, Mentions] = {}
@@ -177,23 +176,34 @@ class Helpers:
         module = self._module_name(parsed, home, statement, definition)
         return self._to(home, definition, func, "moved", statement, alias, module) if module else None
 
+    def called_of_self(self, parsed: Parsed, function: Function, func: ast.expr) -> Function | None:
+        """The method of the same class, or of one of its bases in the same file, that `self.name(...)` or `self(...)` calls."""
+        if not parsed.functions.get(function, ("", False))[1]:
+            return None
+        base, name = (func.value, func.attr) if isinstance(func, ast.Attribute) else (func, "__call__")
+        owner = parsed.functions[function][0].rpartition(".")[0]
+        return _method_of(parsed, owner, name) if self._is_self(parsed, function, base) else None
+
     def _method(self, parsed: Parsed, function: Function, func: ast.Attribute) -> ast.FunctionDef | None:
         """The method of the same class that `self.name` is, as far as the class says."""
-        positional = [*function.args.posonlyargs, *function.args.args]
-        base = func.value
-        decorated = {parsed.names.qualified(getattr(d, "func", d)) for d in function.decorator_list}
-        if not isinstance(base, ast.Name) or not positional or base.id != positional[0].arg or func.attr.startswith("__"):
-            return None
-        if decorated & {"builtins.staticmethod", "builtins.classmethod"}:
-            return None
-        scope = parsed.names.scope(base)
-        while scope is not None and base.id not in scope.bindings:
-            scope = scope.parent
-        if scope is None or scope.node is not function or len(scope.bindings[base.id]) != 1:
+        if func.attr.startswith("__") or not self._is_self(parsed, function, func.value):
             return None
         owner = parsed.functions[function][0].rpartition(".")[0]
         found = [f for f, (name, method) in parsed.functions.items() if method and name == f"{owner}.{func.attr}"]
         return found[0] if len(found) == 1 and isinstance(found[0], ast.FunctionDef) else None
+
+    def _is_self(self, parsed: Parsed, function: Function, base: ast.expr) -> bool:
+        """Whether an expression is the object whose method a function is."""
+        positional = [*function.args.posonlyargs, *function.args.args]
+        decorated = {parsed.names.qualified(getattr(d, "func", d)) for d in function.decorator_list}
+        if not isinstance(base, ast.Name) or not positional or base.id != positional[0].arg:
+            return False
+        if decorated & {"builtins.staticmethod", "builtins.classmethod"}:
+            return False
+        scope = parsed.names.scope(base)
+        while scope is not None and base.id not in scope.bindings:
+            scope = scope.parent
+        return scope is not None and scope.node is function and len(scope.bindings[base.id]) == 1
 
     def _to(
         self,
@@ -207,8 +217,9 @@ class Helpers:
     ) -> Link | None:
         """The link to a function, where it is one that can be a helper: plain, undecorated, and no node itself."""
         if function not in self.known:
-            done = self.done(parsed, function)
-            if self.taken(parsed, function) or (not done and (function.decorator_list or function.name.startswith("__"))):
+            home = self.module_of(parsed)
+            done = function in home.done
+            if home.is_taken(function) or (not done and (function.decorator_list or function.name.startswith("__"))):
                 return None
             qualname, method = parsed.functions[function]
             self.known[function] = Helper(parsed, function, qualname, method, done)
@@ -233,6 +244,21 @@ class Helpers:
             name = os.path.relpath(target, top).replace(os.sep, ".")
         found = self.project.find(f"{name}{'' if name.endswith('.') else '.'}{function.name}", parsed.path)
         return name if found is not None and found[1] is function else None
+
+
+def _method_of(parsed: Parsed, owner: str, name: str) -> Function | None:
+    """A method that a class of a file has, by itself or from its bases in that file."""
+    pending, seen = [owner], set()
+    while pending:
+        owner = pending.pop(0)
+        found = [f for f, (qualname, method) in parsed.functions.items() if method and qualname == f"{owner}.{name}"]
+        if found:
+            return found[-1]
+        if owner not in seen:
+            seen.add(owner)
+            classes = [s for s in parsed.tree.body if isinstance(s, ast.ClassDef) and s.name == owner]
+            pending += [b.id for c in classes for b in c.bases if isinstance(b, ast.Name)]
+    return None
 
 
 def _import_of(tree: ast.Module, name: str) -> tuple[ast.ImportFrom | ast.Import, ast.alias] | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .text import Source
+from .text import Source, lines_of, newline_of
 
 _LINES = {"torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx import operators"}
 
@@ -36,12 +36,16 @@ class Imported:
         if self.standing or self.statement is None or self.alias is None:
             return None
         named = self.name if self.name == self.local else f"{self.name} as {self.local}"
-        newline = "\r\n" if b"\r\n" in source.bytes else "\n"
+        newline = source.newline
         if self.module:
-            last = self.statement.end_lineno or self.statement.lineno
-            at = source.starts[last] if last < len(source.starts) else len(source.bytes)
+            line = f"from {self.module} import {named}"
+            start, end = source.span(self.statement)
+            at = source.after_line(self.statement.end_lineno or self.statement.lineno)
+            if not _ends_line(source.slice(end, at)):  # `from . import h; k = 3`
+                return end, end, f"; {line}"
             lead = "" if source.slice(at - 1, at) in ("\n", "\r") else newline
-            return at, at, f"{lead}from {self.module} import {named}{newline}"
+            indent = source.slice(source.starts[self.statement.lineno - 1], start)
+            return at, at, f"{lead}{'' if indent.strip() else indent}{line}{newline}"
         begin, end = source.span(self.alias)
         line = source.slice(source.starts[self.alias.lineno - 1], begin)
         rest = source.slice(end, source.span(self.statement)[1])
@@ -94,11 +98,11 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
         lines.append(_LINES[key] if needed[key] == _LINES[key].rpartition(" ")[2] else f"{_LINES[key]} as {needed[key]}")
     if not lines:
         return text
-    newline = re.search(r"\r\n|\n|\r", text)
-    nl = newline.group() if newline else "\n"
-    kept = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
-    group = _third_party(tree)
-    places = [(_place_in(group, line) if group else _insertion_line(tree), n, line) for n, line in enumerate(lines)]
+    nl = newline_of(text)
+    kept = lines_of(text)
+    last = _insertion_line(tree, kept)
+    group = _third_party(tree, kept, last)
+    places = [(_place_in(group, line) if group else last, n, line) for n, line in enumerate(lines)]
     for at, _, line in sorted(places, reverse=True):
         if at and at <= len(kept) and not kept[at - 1].endswith(("\n", "\r")):
             kept[at - 1] += nl
@@ -113,21 +117,44 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
     return "".join(kept)
 
 
-def _third_party(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
-    """The group of imports at the top that NumPy (or torch, or np2fx) stands in: one a line, without blank lines between."""
+def _third_party(tree: ast.Module, lines: list[str], last: int) -> list[ast.Import | ast.ImportFrom]:
+    """The group of imports at the top that NumPy (or torch, or np2fx) stands in: one a line, without blank lines between.
+
+    last  the line of the last import at the top"""
     groups: list[list[ast.Import | ast.ImportFrom]] = []
-    for s, following in zip(tree.body, [*tree.body[1:], None], strict=False):
-        alone = s.lineno == s.end_lineno and (following is None or following.lineno != s.lineno)
-        if not isinstance(s, (ast.Import, ast.ImportFrom)) or not alone:
+    for row in _rows(tree, lines):
+        s = row[0]
+        if len(row) > 1 or s.lineno != s.end_lineno or not isinstance(s, (ast.Import, ast.ImportFrom)) or _is_future(s):
             continue
         if groups and groups[-1][-1].lineno + 1 == s.lineno:
             groups[-1].append(s)
         else:
             groups.append([s])
-    last = _insertion_line(tree)
     return next(
         (g for g in groups if g[-1].lineno <= last and any(_module(s).split(".")[0] in ("numpy", "torch", "np2fx", "leapp") for s in g)), []
     )
+
+
+def _rows(tree: ast.Module, lines: list[str]) -> list[list[ast.stmt]]:
+    """The module's statements, together those that a line has to be shared by: `import a; import b`."""
+    rows: list[list[ast.stmt]] = []
+    ended = True
+    for s in tree.body:
+        if ended:
+            rows.append([])
+        rows[-1].append(s)
+        ended = _ends_line(lines[(s.end_lineno or s.lineno) - 1].encode()[s.end_col_offset :].decode())
+    return rows
+
+
+def _ends_line(behind: str) -> bool:
+    """Whether nothing but a comment stands behind a statement on its last line: a line can follow it."""
+    rest = behind.strip().removeprefix(";").strip()
+    return not rest or rest.startswith("#")
+
+
+def _is_future(s: ast.stmt) -> bool:
+    return isinstance(s, ast.ImportFrom) and s.module == "__future__"
 
 
 def _module(s: ast.Import | ast.ImportFrom) -> str:
@@ -147,21 +174,26 @@ def _is_imported(tree: ast.Module, key: str, name: str) -> bool:
     return any(isinstance(s, (ast.Import, ast.ImportFrom)) and _imported_as(s, _MODULES[key]) == name for s in tree.body)
 
 
-def _insertion_line(tree: ast.Module) -> int:
-    """The line after which imports go: the last import at the top of the file, else the docstring."""
-    line = 0
-    for i, s in enumerate(tree.body):
-        is_doc = i == 0 and isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and isinstance(s.value.value, str)
-        if is_doc or isinstance(s, (ast.Import, ast.ImportFrom)):
-            following = tree.body[i + 1].lineno if i + 1 < len(tree.body) else None
-            if following == s.end_lineno:  # `import numpy as np; k = 3`
-                return line if line else s.lineno - 1
-            line = s.end_lineno or s.lineno
-        elif isinstance(s, ast.Try) and all(isinstance(b, (ast.Import, ast.ImportFrom)) for b in s.body):
-            line = s.end_lineno or s.lineno
-        else:
-            break
+def _insertion_line(tree: ast.Module, lines: list[str]) -> int:
+    """The line after which imports go: the last import at the top of the file, else what has to stay above every statement."""
+    line = next((n for n in (2, 1) if n <= len(lines) and _HEADER.match(lines[n - 1])), 0)
+    for n, row in enumerate(_rows(tree, lines)):
+        first = row[0]
+        is_doc = n == 0 and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+        if not (is_doc or any(map(_is_future, row)) or all(map(_is_import, row))):
+            return line if n or not _is_import(first) else first.lineno - 1
+        line = row[-1].end_lineno or row[-1].lineno
     return line
+
+
+_HEADER = re.compile(r"#!|#.*coding[:=]")
+"""A first line for the shell, and what says the file's encoding (PEP 263), which is in one of the first two lines."""
+
+
+def _is_import(s: ast.stmt) -> bool:
+    if isinstance(s, ast.Try):
+        return all(isinstance(b, (ast.Import, ast.ImportFrom)) for b in s.body)
+    return isinstance(s, (ast.Import, ast.ImportFrom))
 
 
 def drop_unused(text: str, before: str, wanted: Callable[[str], bool]) -> str:
@@ -171,7 +203,7 @@ def drop_unused(text: str, before: str, wanted: Callable[[str], bool]) -> str:
     tree = ast.parse(text)
     old_users = _users(ast.parse(before))
     users = _users(tree)
-    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
+    lines = lines_of(text)
     gone: list[int] = []
     for s in tree.body:
         if not isinstance(s, (ast.Import, ast.ImportFrom)) or s.lineno != s.end_lineno:

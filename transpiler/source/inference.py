@@ -10,7 +10,24 @@ import ast
 import dataclasses
 from collections.abc import Callable
 
-from .facts import NONE, OPERATORS, OTHER, TEXT, UNKNOWN, Fact, element_of, indexed, join, joined, name, number, of_value, operated
+from .changing import lists_change
+from .facts import (
+    CONTAINER,
+    NONE,
+    OPERATORS,
+    OTHER,
+    TEXT,
+    UNKNOWN,
+    Fact,
+    element_of,
+    indexed,
+    join,
+    joined,
+    name,
+    number,
+    of_value,
+    operated,
+)
 
 
 class Inference:
@@ -24,14 +41,22 @@ class Inference:
         self.returns: list[Fact] = []
         self.assumed: dict[ast.AST, Fact] = {}
         """expressions that count as something else than what they are (see `branching`)"""
+        self.loose = False
+        """lists change: nothing is known of the items of what has a name"""
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> None:
-        """Walk a function whose parameters are as given (missing ones unknown)."""
+        """Walk a function whose parameters are as given (missing ones unknown): again, if its lists change, knowing less of them."""
+        self._walk(node, parameters)
+        if not self.loose and lists_change(node, self.facts):
+            self.facts, self.env, self.returns, self.loose = {}, {}, [], True
+            self._walk(node, parameters)
+
+    def _walk(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> None:
         args = node.args
         every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
         self.locals |= {a.arg for a in every} | assigned_names(node)
         for a in every:
-            self.env[a.arg] = parameters.get(a.arg, UNKNOWN)
+            self.env[a.arg] = self.lasting(parameters.get(a.arg, UNKNOWN))
         if args.vararg and args.vararg.arg not in parameters:
             self.env[args.vararg.arg] = Fact("sequence", element=UNKNOWN)
         if isinstance(node, ast.Lambda):
@@ -120,6 +145,22 @@ class Inference:
             return
         self.env = then if leaves(s.orelse) else _join_envs(then, self.env)
 
+    def on_Match(self, s: ast.Match) -> None:
+        self.visit(s.subject)
+        before = dict(self.env)
+        ends = [before]  # where no pattern matches
+        for case in s.cases:
+            self.env = {**before, **dict.fromkeys(captured_names(case.pattern), UNKNOWN)}
+            if case.guard is not None:
+                self.visit(case.guard)
+            self.block(case.body)
+            before = _join_envs(before, {**before, **dict.fromkeys(captured_names(case.pattern), UNKNOWN)})
+            if not leaves(case.body):
+                ends.append(self.env)
+        self.env = before
+        for end in ends:
+            self.env = _join_envs(self.env, end)
+
     def on_With(self, s: ast.With) -> None:
         for item in s.items:
             self.visit(item.context_expr)
@@ -134,7 +175,7 @@ class Inference:
         for handler in s.handlers:
             self.env = _join_envs(before, after)
             if handler.name:
-                self.env[handler.name] = OTHER
+                self.env[handler.name] = CONTAINER
             self.block(handler.body)
             after = after if leaves(handler.body) else _join_envs(after, self.env)
         self.env = after
@@ -181,7 +222,7 @@ class Inference:
     def bind(self, target: ast.expr, value: Fact) -> None:
         self.facts[target] = value
         if isinstance(target, ast.Name):
-            self.env[target.id] = dataclasses.replace(value, fresh=False)
+            self.env[target.id] = dataclasses.replace(self.lasting(value), fresh=False)
         elif isinstance(target, (ast.Tuple, ast.List)):
             starred = any(isinstance(t, ast.Starred) for t in target.elts)
             parts = value.items if value.items is not None and len(value.items) == len(target.elts) and not starred else None
@@ -192,6 +233,14 @@ class Inference:
                     self.bind(t, parts[i] if parts is not None else element_of(value))
         elif isinstance(target, (ast.Subscript, ast.Attribute)):
             self.visit(target)
+
+    def lasting(self, value: Fact) -> Fact:
+        """What is known of a value for as long as it has a name: of the items of a list nothing, where lists change."""
+        if value.kind != "sequence":
+            return value
+        if value.value == "tuple" and value.items is not None:
+            return dataclasses.replace(value, items=tuple(map(self.lasting, value.items)))
+        return Fact("sequence", element=UNKNOWN) if self.loose or value.items == () else value
 
     # Expressions.
 
@@ -271,13 +320,15 @@ class Inference:
         items = [self.visit(i) for i in e.elts]
         if any(isinstance(i, ast.Starred) for i in e.elts):
             return Fact("sequence", element=UNKNOWN)
-        return Fact("sequence", items=tuple(items))
+        return Fact("sequence", items=tuple(items), value="tuple" if isinstance(e, ast.Tuple) else None)
 
     visit_List = visit_Tuple
 
-    def visit_Dict(self, e: ast.Dict) -> Fact:
+    def visit_Dict(self, e: ast.Dict | ast.Set) -> Fact:
         self.generic(e)
-        return OTHER
+        return CONTAINER
+
+    visit_Set = visit_Dict
 
     def visit_Lambda(self, e: ast.Lambda) -> Fact:
         self.nested(e)
@@ -291,11 +342,11 @@ class Inference:
 
     def visit_SetComp(self, e: ast.SetComp) -> Fact:
         self.comprehension(e)
-        return OTHER
+        return CONTAINER
 
     def visit_DictComp(self, e: ast.DictComp) -> Fact:
         self.comprehension(e)
-        return OTHER
+        return CONTAINER
 
     def comprehension(self, e: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> Fact:
         outer_env, outer_locals = dict(self.env), set(self.locals)
@@ -323,7 +374,8 @@ class Inference:
             return number("int") if e.attr == "ndim" else owner if e.attr in ("T", "mT", "H", "grad", "data", "real", "imag") else OTHER
         if owner.is_tensor:
             if e.attr == "shape":
-                return Fact("sequence", items=(number("int"),) * owner.rank if owner.rank is not None else None, element=number("int"))
+                sizes = (number("int"),) * owner.rank if owner.rank is not None else None
+                return Fact("sequence", items=sizes, element=number("int"), value="tuple")
             if e.attr in ("ndim", "size", "itemsize", "nbytes"):
                 return number("int")
             if e.attr == "T":
@@ -379,6 +431,11 @@ def _join_envs(a: dict[str, Fact], b: dict[str, Fact]) -> dict[str, Fact]:
     return {k: join(a[k], b[k]) if k in a and k in b else UNKNOWN for k in {*a, *b}}
 
 
+def captured_names(pattern: ast.AST) -> set[str]:
+    """The names that a pattern of a `match` binds."""
+    return {name for n in ast.walk(pattern) for field in ("name", "rest") if isinstance(name := getattr(n, field, None), str)}
+
+
 def assigned_names(node: ast.AST) -> set[str]:
     """The names a function binds itself (not those of functions inside it), less its globals and nonlocals."""
     found: set[str] = set()
@@ -401,6 +458,8 @@ def assigned_names(node: ast.AST) -> set[str]:
             free |= set(n.names)
         elif isinstance(n, ast.ExceptHandler) and n.name:
             found.add(n.name)
+        elif isinstance(n, ast.pattern):
+            found |= captured_names(n)
         if isinstance(n, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             inner = {x.id for g in n.generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
             found |= {x.target.id for x in ast.walk(n) if isinstance(x, ast.NamedExpr)} - inner

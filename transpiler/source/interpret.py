@@ -24,6 +24,7 @@ from .values import (
     join,
     operated,
 )
+from .ways import Fork, chosen, ends_openly, torn
 
 _ROUNDS = 4  # of a loop's body: the lattice of values is that low
 
@@ -36,15 +37,25 @@ class Interpreter(Expressions):
     def node(self, node: Node, methods: dict[str, FunctionNode]) -> None:
         """Walk a node with the values its parameters are declared to have."""
         self.methods = methods
-        self.env, self.globals, self.returns = {}, set(), []
+        self.env, self.globals, self.returns, self.forks = {}, set(), [], []
         if node.function is not None and node.how != "region":
-            self.env = self.parameters(node.function, node.declared, node.in_class)
+            self.env = self.parameters(node.function, node.declared, node.in_class, node.how == "all")
         for name in node.inputs or ():
             self.env[name] = array(True, memory=[f"argument {name}"])
         self.stack = [node.function] if node.function is not None else []
         self.uninitialised(node.body)
         self.block(node.body)
+        if node.how != "region":
+            self.settled(node.body)
         self.uncalled()
+
+    def settled(self, body: list[ast.stmt]) -> None:
+        """Findings for branches on values that decide what sort of thing a node returns."""
+        returns = [*self.returns, *([NONE] if ends_openly(body) else [])]
+        said = [(fork.test, why) for fork in self.forks if (why := fork.why(returns))]
+        for test, why in [*said, *((t.test, t.why) for v in returns if (t := torn(v)) is not None)]:
+            self.say("data-dependent-branch", test, f"this branch on array values decides what is returned: {why}",
+                     "return the same shape and dtype on every way, or branch outside the node")  # fmt: skip
 
     def uncalled(self) -> None:
         """Functions defined inside and not called by name (handed on, say): walked with what is known of their parameters."""
@@ -86,16 +97,23 @@ class Interpreter(Expressions):
         self.returns.append(self.visit(s.value) if s.value is not None else NONE)
 
     def on_If(self, s: ast.If) -> None:
-        self.truth(s.test, self.visit(s.test))
+        follows = self.truth(s.test, self.visit(s.test))
+        first = len(self.returns)
         held, on, off = dict(self.env), *(narrowed(s.test, holds, self.env, self.names) for holds in (True, False))
         before = {**held, **off}
         self.env.update(on)
         self.block(s.body)
+        second = len(self.returns)
         then, self.env = self.env, before
         self.block(s.orelse)
+        if follows:
+            self.forks.append(Fork(s.test, (range(first, second), range(second, len(self.returns)))))
         if not leaves(s.body):
+            other = self.env
             kept = {k for k in {*on, *off} if then.get(k) is on.get(k, held[k]) and self.env.get(k) is off.get(k, held[k])}
             self.env = then if leaves(s.orelse) else {**_join(then, self.env), **{k: held[k] for k in kept}}
+            if follows and not leaves(s.orelse):
+                self.env |= {k: chosen(s.test, then[k], other[k]) for k in {*then, *other} - kept if k in then and k in other}
 
     def on_While(self, s: ast.While) -> None:
         self.loop(s.body, lambda: self.truth(s.test, self.visit(s.test)))

@@ -13,20 +13,21 @@ from typing import Any
 
 from .facts import Fact
 from .findings import Finding, make_finding
-from .helpers import Function, Helper, Helpers, Link
+from .helpers import Helper, Helpers, Link
 from .imports import Imported, add_imports, drop_unused
 from .mentions import REPLACED, YES, Mentions
 from .module import Module
 from .neighbours import is_neighbour
-from .nodes import Node, bad_specs
+from .nodes import Function, Node, bad_specs
 from .project import Parsed, Project
 from .promotion import ASSUMED
 from .purity import pure_functions
-from .reading import awaits
+from .reading import awaits, returns_function
 from .rewriting import Rewriter
 from .summaries import Called, Summaries
 from .text import splice
-from .twins import below, callee_text, imported, name_twin, newline_of, stands, twin_text
+from .twins import below, callee_text, imported, name_twin, stands, twin_text
+from .user_classes import classes_of
 from .writing import called_by, writes
 
 
@@ -34,7 +35,7 @@ from .writing import called_by, writes
 class Made:
     """What became of one function: its edits, what the new text needs, what was said.
 
-    stopped_by  functions that have to be converted too
+    stopped_by  functions that have to be converted too, in the order in which they are named
     standing    its twin is in the file already"""
 
     node: Node
@@ -44,7 +45,7 @@ class Made:
     imported: set[str] = field(default_factory=set)
     functions: set[Imported] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
-    stopped_by: set[ast.AST] = field(default_factory=set)
+    stopped_by: dict[ast.AST, None] = field(default_factory=dict)
     mirrored: bool = False
     standing: bool = False
 
@@ -67,11 +68,7 @@ class Job:
         self.modules, self.project, self.exact, self.boundary = list(modules), project, exact, boundary
         self.of_parsed = {m.parsed: m for m in modules}
         self.module_of = module_of
-        self.helpers = Helpers(
-            project,
-            lambda parsed, function: module_of(parsed).is_taken(function),
-            lambda parsed, function: function in module_of(parsed).done,
-        )
+        self.helpers = Helpers(project, module_of)
         self.texts: dict[Module, str] = {}
         self.findings: dict[Module, list[Finding]] = {}
         self.said: dict[Function, list[Finding]] = {}
@@ -86,6 +83,8 @@ class Job:
         self.importing: dict[tuple[Module, Helper], Imported] = {}
         self.found: list[Helper] = []
         self.replaced: dict[ast.AST, bool] = {}
+        self._neighbours: dict[tuple[Module, str], bool] = {}
+        self._computing: dict[Module, frozenset[str]] = {}
 
     def _module(self, parsed: Parsed) -> Module:
         """The module of a helper."""
@@ -132,7 +131,7 @@ class Job:
             here = {n.function for n, module, h in every if module is m and n.function is not None and (h is None or self._in_place(h))}
             known = here | {f for f in m.done if isinstance(f, ast.FunctionDef)}
             m.converted = {f for f in known if not self._is_replaced(m, f)}
-        self.pure = pure_functions([m.tree for m in modules], self._callee, self._is_foreign, self._writes)
+        self.pure = pure_functions([m.tree for m in modules], self._callee, self._is_foreign, self._writes, self.modules[0].table.in_place)
         converted = {f: m for m in modules for f in m.converted} | {n.function: m for n, m, _ in every if n.function is not None}
         self.called_by_writers = {d for f, m in converted.items() if f not in self.pure for d in self._called(m, f)}
         self._summarise(every)
@@ -154,7 +153,7 @@ class Job:
                 message = f"`{h.qualname}` calls itself: what it means for tensors is found out when it is called"
                 module = self._module(h.parsed)
                 self.said[h.function] = [self._finding(module, "not-rewritten", h.function, message, "write a loop", "warning")]
-            done = {link.helper: None for link in self.links.values() if link.helper.done}
+            done = dict.fromkeys(link.helper for link in self.links.values() if link.helper.done)
             out |= {h.function for h in done if self.helpers.elsewhere(h, converted, self.links) == REPLACED}
             for h in self.found:
                 how = self.helpers.elsewhere(h, converted, self.links) if h.function not in out else YES
@@ -203,8 +202,12 @@ class Job:
         name = None if module is None else module.names.qualified(call.func)
         if name is None and isinstance(call.func, ast.Attribute):
             name = f"numpy.ndarray.{call.func.attr}"
+        if writes(name or "", call, self.modules[0].table):
+            return True
         inner = called_by(name or "", call)
-        return writes(name or "", call, self.modules[0].table) or (inner is not None and self._writes(inner))
+        if inner is None or self._writes(inner):
+            return inner is not None
+        return not isinstance(self._callee(inner.func), ast.FunctionDef) and self._is_foreign(inner.func)
 
     def _where(self, func: ast.AST) -> Module | None:
         base = func
@@ -213,9 +216,11 @@ class Job:
         return next((m for m in self.of_parsed.values() if m.names.scope(base) is not None), None)
 
     def _is_neighbour(self, module: Module, qualified: str) -> bool:
-        return qualified.partition(".")[0] not in ("builtins", "numpy", "torch", "math") and is_neighbour(
-            qualified, module.path, self.project.root or module.config.root
-        )
+        first = qualified.partition(".")[0]
+        if (module, first) not in self._neighbours:
+            near = first not in ("builtins", "numpy", "torch", "math")
+            self._neighbours[module, first] = near and is_neighbour(qualified, module.path, self.project.root or module.config.root)
+        return self._neighbours[module, first]
 
     def _summarise(self, every: list[tuple[Node, Module, Helper | None]]) -> None:
         known: dict[Function, dict[str, Fact]] = {}
@@ -255,13 +260,16 @@ class Job:
         rewriter.is_ours = lambda f: f in self.links or self._is_neighbour(module, str(module.names.qualified(f) or "builtins"))
         rewriter.own_callee = lambda call: self._own_callee(made, call)
         rewriter.call_fact = self.summaries.call
+        rewriter.user_classes = lambda: self._user_classes(module)
         rewriter.hands_out = function in self.called_by_writers
-        rewriter.careful = careful and helper is not None
+        rewriter.careful, rewriter.thorough = careful and helper is not None, self.exact
         edits = rewriter.rewrite(function, self.summaries.parameters(function), self.summaries.inference(function))
         made.findings += rewriter.findings
         made.mirrored = rewriter.mirrored
         if (why := rewriter.unfit_generator(function, helper is not None)) is not None:
             made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` {why}", "return a list"))
+        if helper is None and self.boundary == "numpy" and returns_function(function):
+            made.findings.append(self._maker(module, function))
         made.stopped_by = self._stopped_by(made, rewriter)
         if made.refused or not (edits or any(f.is_tensor for f in rewriter.facts.values())):
             made.functions.clear()
@@ -310,6 +318,11 @@ class Job:
             *self._twin_options(rewriter),
         ]
 
+    def _user_classes(self, module: Module) -> frozenset[str]:
+        if module not in self._computing:
+            self._computing[module] = classes_of(self.project, module.parsed, module.table)
+        return self._computing[module]
+
     def _twin_options(self, rewriter: Rewriter) -> list[str]:
         """What has to be done around a function that only rewritten code calls, too."""
         return [
@@ -353,16 +366,23 @@ class Job:
                         return a.asname or a.name
         return None
 
-    def _stopped_by(self, made: Made, rewriter: Rewriter) -> set[ast.AST]:
+    def _stopped_by(self, made: Made, rewriter: Rewriter) -> dict[ast.AST, None]:
         """The functions without which a function cannot be converted: those of its module that it names, and helpers that it may hand
         arrays."""
         names = made.module.names
-        found = {d for n in ast.walk(made.function) if isinstance(n, ast.Name) and (d := names.definition(n)) is not None}
-        for call, link in self.helpers.links(made.module.parsed, made.function):
+        named = sorted((n for n in ast.walk(made.function) if isinstance(n, ast.Name)), key=lambda n: (n.lineno, n.col_offset))
+        found: dict[ast.AST, None] = dict.fromkeys(d for n in named if (d := names.definition(n)) is not None)
+        parsed = made.module.parsed
+        called: list[tuple[ast.Call, ast.AST]] = [(call, k.helper.function) for call, k in self.helpers.links(parsed, made.function)]
+        for n in ast.walk(made.function):
+            own = self.helpers.called_of_self(parsed, made.function, n.func) if isinstance(n, ast.Call) else None
+            called += [(n, own)] if own is not None else []  # type: ignore[list-item]
+        for call, function in called:
             given = [rewriter.fact(a) for a in [*call.args, *(k.value for k in call.keywords)]]
             if any(f.may_be_tensor or f.kind == "sequence" for f in given):
-                found.add(link.helper.function)
-        return found - {made.function}
+                found[function] = None
+        found.pop(made.function, None)
+        return found
 
     def _spread_refusals(self, made: list[Made]) -> None:
         """What hands arrays to a function that stays NumPy stays as it is too."""
@@ -436,6 +456,7 @@ class Job:
             nodes = [n.function for n in module.nodes]
             here.sort(key=lambda f: nodes.index(f) if f in nodes else len(nodes))
             findings = [self._region(module, n) for n in module.regions if module in self.modules]
+            findings += [self._maker(module, f, "warning") for f in self._left_makers(module)]
             findings += [x for f in here for x in self.said[f]]
             if module not in self.modules and (findings or text != module.parsed.text):
                 self.modules.append(module)
@@ -451,11 +472,20 @@ class Job:
         start = module.source.span(function)[0]
         line = module.source.starts[function.lineno - 1]
         indent = module.source.slice(line, start)
-        return (line, line, f"{indent}{text}{newline_of(module.source)}") if not indent.strip() else (start, start, "")
+        return (line, line, f"{indent}{text}{module.source.newline}") if not indent.strip() else (start, start, "")
 
     def _region(self, module: Module, node: Node) -> Finding:
         message = f"the region `{node.name}` is not a function of its own"
         return self._finding(module, "not-rewritten", node.body[0], message, "move it into a function and mark that", "warning")
+
+    def _left_makers(self, module: Module) -> list[Function]:
+        """The functions that make others and stay NumPy's, with all that is in them."""
+        rewritten = {h.function for h in self.found} | {n.function for n in module.nodes}
+        return [f for f in module.makers if module in self.modules and not any(n in rewritten for n in ast.walk(f))]
+
+    def _maker(self, module: Module, function: Function, severity: str | None = None) -> Finding:
+        message = f"`{function.name}` returns a function, which would compute with tensors after it"
+        return self._finding(module, "not-rewritten", function, message, "return arrays, or define the function outside", severity)
 
     def _finding(self, module: Module, kind: str, node: ast.AST, message: str, hint: str = "", severity: str | None = None) -> Finding:
         line = getattr(node, "lineno", 1)

@@ -15,7 +15,7 @@ def kept_paths(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> set[str]:
     """The attributes of arguments ("self.last", "self.stats.mean") into which the function may put an array, or a container of some."""
     own = _lasting_parameters(function)
     paths = (_path(t) for _, t in _targets(function, fact))
-    return {path for path in paths if path is not None and path.partition(".")[0] in own}
+    return {path for path in paths if path is not None and path.partition(".")[0] in own} | set(filled(function).values())
 
 
 def others(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> list[tuple[ast.stmt, ast.Attribute]]:
@@ -30,7 +30,7 @@ def others(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> list[tuple[ast
                 place = place.value
             if isinstance(place, ast.Attribute):
                 found.append((statement, place))
-    return found
+    return found + [(s, place) for s, _, place in _fillings(function) if (_dotted(place) or "").partition(".")[0] not in own]
 
 
 def _lasting_parameters(function: ast.AST) -> set[str]:
@@ -57,6 +57,25 @@ def _targets(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> Iterator[tup
                     yield s, t
 
 
+def filled(function: ast.AST) -> dict[ast.AST, str]:
+    """The methods by which a function adds to containers in attributes of its arguments (`self.a.append(x)`), each with the attribute:
+    what that holds then outlives the call, as in `self.a = [x]`."""
+    own = _lasting_parameters(function)
+    paths = {func: _dotted(place) for _, func, place in _fillings(function)}
+    return {func: path for func, path in paths.items() if path is not None and path.partition(".")[0] in own}
+
+
+def _fillings(function: ast.AST) -> Iterator[tuple[ast.stmt, ast.Attribute, ast.Attribute]]:
+    """The statements that add something to a container in an attribute, each with the method that does it and the attribute."""
+    for s in ast.walk(function):
+        func = s.value.func if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) else None
+        if isinstance(s, ast.Expr) and isinstance(func, ast.Attribute) and func.attr in _FILLS and isinstance(func.value, ast.Attribute):
+            yield s, func, func.value
+
+
+_FILLS = ("append", "appendleft", "extend", "extendleft", "insert", "update")
+
+
 def _path(target: ast.AST) -> str | None:
     """The attribute that a target sets, or whose container it changes: `self.a = `, `self.a["k"] = `."""
     if not isinstance(target, (ast.Attribute, ast.Subscript)) or not isinstance(target.ctx, ast.Store):
@@ -64,6 +83,10 @@ def _path(target: ast.AST) -> str | None:
     place: ast.expr = target
     while isinstance(place, ast.Subscript):
         place = place.value
+    return _dotted(place)
+
+
+def _dotted(place: ast.expr) -> str | None:
     names: list[str] = []
     while isinstance(place, ast.Attribute):
         names.append(place.attr)

@@ -193,7 +193,8 @@ class PythonValue(Kind):
 
     ## Why is this bad?
 
-    A Python number carries no trace: it becomes a constant of the graph, the same for every later input.
+    A Python number carries no trace: it becomes a constant of the graph, the same for every later input. `np2fx.trace` keeps
+    numbers of array values in its graph; it says this where one has to be known while it records: a count, a size, a key.
     """
 
     name = "python-value"
@@ -211,7 +212,8 @@ class DataDependentBranch(Kind):
 
     ## Why is this bad?
 
-    A graph has no branches: the one taken while tracing is taken for ever.
+    A graph of torch calls has no branches: the one taken while recording is taken for ever. `np2fx.trace` records both ways of most
+    branches on values, and makes choices or `torch.cond` of them; it says this where they do not give the same shapes and dtypes.
     """
 
     name = "data-dependent-branch"

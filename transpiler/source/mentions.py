@@ -51,7 +51,7 @@ class Mentions:
     def _in(self, parsed: Parsed) -> Iterator[tuple[ast.AST | None, str]]:
         home = parsed is self.parsed
         near = home or any(parsed.has_word(stem) for stem in self.stems)
-        for n in ast.walk(parsed.tree):
+        for n in parsed.speaking:
             if isinstance(n, ast.Attribute):
                 how = self._attribute(parsed, n, near)
             elif isinstance(n, ast.Name):

@@ -13,6 +13,7 @@ from .nodes import Node, find_nodes
 from .project import Parsed
 from .promotion import ASSUMED
 from .random_inputs import drawing_functions
+from .reading import returns_function
 from .results import SCALAR_TYPES, torch_parameters
 from .table import Table, load_table
 from .text import Source
@@ -37,6 +38,10 @@ class Module:
         functions = [n for n in found if n.function is not None and n.how not in ("region", "helper")]
         self.done = {f for f in ast.walk(self.tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and self._is_done(f)}
         drawing = drawing_functions(self.tree, self.names)
+        self.makers = [n.function for n in functions if n.how == "all" and n.function not in self.done and self._is_node(n, drawing)
+                       and n.function is not None and returns_function(n.function)]  # fmt: skip
+        """functions that make others, which only those that call them need"""
+        functions = [n for n in functions if n.function not in self.makers]
         self.marked: set[FunctionNode] = {n.function for n in functions if n.function is not None}
         self.nodes = [n for n in functions if n.function not in self.done and (n.how != "all" or self._is_node(n, drawing))]
         self.converted: set[FunctionNode] = set()
@@ -110,15 +115,13 @@ class Module:
         return self._constant(e)
 
     def _is_node(self, node: Node, drawing: set[str]) -> bool:
-        """Of all functions of a module, those that work on arrays and are not torch already."""
+        """Of all functions of a module, those that name NumPy or whose parameters are (taken for) arrays, and that are not torch
+        already."""
         function = node.function
         assert function is not None
-        return self._touches_arrays(node) and function.name not in drawing and not is_twin(function, self.parsed)
-
-    def _touches_arrays(self, node: Node) -> bool:
-        """Of all functions of a module, those that name NumPy or whose parameters are (taken for) arrays."""
-        assert node.function is not None
-        return self.names_numpy(node.function) or any(f.is_tensor for f in self.parameters(node)[0].values())
+        if function.name in drawing or is_twin(function, self.parsed):
+            return False
+        return self.names_numpy(function) or any(f.is_tensor for f in self.parameters(node)[0].values())
 
     def names_numpy(self, function: FunctionNode) -> bool:
         """Whether a function speaks of NumPy."""

@@ -12,6 +12,7 @@ import ast
 import fnmatch
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..pipeline.spec import SpecError
 from ..pipeline.spec import parse as parse_spec
@@ -27,7 +28,7 @@ class Node:
     """One node. `function` is its `def` (None for a region at module level), `body` the statements that belong to it.
 
     how       "decorator", "region", "configured", "all" or "helper"
-    declared  parameter (or region input) to its spec text, such as {"x": "float32[7]"}
+    declared  parameter (or region input) to its spec text, such as {"x": "float32[7]"}, or a container of such
     marked    the call that marks it (`@np2fx.node(...)`), where there is one
     inputs    names that hold arrays on entry of a region, None for a function (its parameters)
     """
@@ -36,7 +37,7 @@ class Node:
     function: Function | None
     body: list[ast.stmt]
     how: str
-    declared: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, Any] = field(default_factory=dict)
     inputs: tuple[str, ...] | None = None
     in_class: bool = False
     marked: ast.Call | None = None
@@ -130,12 +131,21 @@ def _spec_texts(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
             yield from _spec_texts(part)
 
 
-def _declared(decorator: ast.expr) -> dict[str, str]:
+def _declared(decorator: ast.expr) -> dict[str, Any]:
     if not isinstance(decorator, ast.Call):
         return {}
-    return {
-        k.arg: k.value.value for k in decorator.keywords if k.arg and isinstance(k.value, ast.Constant) and isinstance(k.value.value, str)
-    }
+    found = {k.arg: _spec_of(k.value) for k in decorator.keywords if k.arg}
+    return {name: spec for name, spec in found.items() if spec is not None}
+
+
+def _spec_of(value: ast.expr) -> Any:
+    """A spec as it stands in the source; None where it is another expression, or a constant."""
+    if isinstance(value, (ast.List, ast.Tuple)):
+        parts = [_spec_of(v) for v in value.elts]
+        return tuple(parts) if isinstance(value, ast.Tuple) else parts
+    if isinstance(value, ast.Dict):
+        return {k.value if isinstance(k, ast.Constant) else k: _spec_of(v) for k, v in zip(value.keys, value.values, strict=True)}
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
 
 
 # Regions.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .functions import COMPILED, Functions
 from .neighbours import is_neighbour
-from .targets import words
+from .targets import follows_branches, words
 from .values import NUMBER, UNKNOWN, UNSURE, Value, array, copied, element_of, holds_array, join_all, may_hold_array, operated
 from .values import sequence as sequence_of
 
@@ -37,14 +37,22 @@ class Outside(Functions):
         if name in ("float", "int", "bool", "complex", "range", "str", "format", "chr", "slice"):
             if name in ("str", "format"):
                 return Value("text", bool(arrays))
+            if follows_branches(self.target) and name in ("float", "int", "bool", "complex"):
+                return Value("number", bool(arrays) or any(v.kind == "number" and v.traced for v in args), dtype=name)
+            self.known_number(e.args, args)
             if arrays:
-                self.say("python-value", e, f"`{name}(...)` makes a Python value of array values, a constant of the graph")
+                self.say_of(arrays[0], "python-value", e, f"`{name}(...)` makes a Python value of array values, a constant of the graph")
             return Value("sequence", element=NUMBER) if name == "range" else UNKNOWN if name == "slice" else NUMBER
+        if name == "round" and len(args) == 2:
+            self.known_number(e.args[:1], args[:1])
         if name in ("abs", "round", "pow", "divmod"):
             return self.made(e, operated("", *args)) if args else UNKNOWN
         if name in ("min", "max") and len(args) > 1:
             if arrays:
-                self.say("data-dependent-branch", e, f"`{name}` compares array values in Python", f"use np.{name}imum(a, b)")
+                if follows_branches(self.target):
+                    return join_all(args)
+                data = next((v for v in arrays if not v.guess), arrays[0])
+                self.say_of(data, "data-dependent-branch", e, f"`{name}` compares array values in Python", f"use np.{name}imum(a, b)")
                 return join_all(args)
             return join_all(args)
         if name in _ITERATES:
@@ -59,6 +67,8 @@ class Outside(Functions):
         """A builtin that walks its arguments in Python."""
         start = 1 if name in ("map", "filter") else 0
         elements = [self.iterated(n, v) for n, v in zip(e.args[start:], args[start:], strict=False)]
+        if name in ("set", "frozenset"):
+            self.known_number(e.args, elements)
         if name == "zip":
             return Value("sequence", any(v.traced for v in args), element=sequence_of(elements))
         if name == "enumerate":
@@ -72,7 +82,7 @@ class Outside(Functions):
         if name in ("sum", "next", "min", "max"):
             return join_all(elements) if elements else UNKNOWN
         if name in ("any", "all"):
-            if any(v.is_data for v in elements) and not args[0].is_array:
+            if any(v.is_data for v in elements) and not args[0].is_array and not follows_branches(self.target):
                 self.say("data-dependent-branch", e)
             return NUMBER
         if name in ("list", "tuple", "reversed") and args and args[0].kind == "sequence":
@@ -93,7 +103,10 @@ class Outside(Functions):
             return arrays[0] if count == 1 else sequence_of(arrays)
         if top in ("math", "cmath"):
             if any(v.is_data for v in every):
-                self.say("python-value", e, f"{name} makes a Python number of an array value", f"use np.{name.rpartition('.')[2]}")
+                if follows_branches(self.target):
+                    return Value("number", True, dtype="float")
+                data = next(v for v in every if v.is_data)
+                self.say_of(data, "python-value", e, f"{name} makes a Python number of an array value", f"use np.{name.rpartition('.')[2]}")
             return replace(NUMBER, dtype="float")
         if name in ("random.seed", "random.getstate", "random.setstate"):
             self.say("random", e, f"{name} works on Python's global generator, which no graph has")

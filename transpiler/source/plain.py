@@ -79,7 +79,9 @@ def unary(ufunc: str, fact: Fact, mutates: bool) -> bool:
 
 
 def keeps(ufunc: str, target: Fact, operand: Fact) -> bool:
-    """True where an in-place operator fits its target without a cast."""
+    """True where an in-place operator fits its target without a cast. torch has no `@=` in place."""
+    if ufunc == "matmul":
+        return False
     if operand.kind == "number":
         return target.dtype in FLOATS or operand.dtype == "int"
     ranks = target.rank is not None and operand.rank is not None and operand.rank <= target.rank
@@ -103,10 +105,11 @@ def stores(target: Fact, value: Fact) -> bool:
 
 def key(index: ast.expr, facts: dict[ast.AST, Fact]) -> bool:
     """True for keys that torch reads as NumPy does: ints, slices that step forward, None, `...`, one int64 array or mask."""
-    advanced = 0
+    advanced = dots = 0
     basic_after = False
     for part in key_parts(index):
         fact = facts.get(part, UNKNOWN)
+        dots += isinstance(part, ast.Constant) and part.value is Ellipsis
         if isinstance(part, ast.Slice):
             if not _forward(part, facts):
                 return False
@@ -116,7 +119,7 @@ def key(index: ast.expr, facts: dict[ast.AST, Fact]) -> bool:
             basic_after = True
         elif not (fact.kind == "none" or (isinstance(part, ast.Constant) and part.value is Ellipsis)):
             return False
-    return advanced == 0 or (advanced == 1 and not basic_after)
+    return dots <= 1 and (advanced == 0 or (advanced == 1 and not basic_after))
 
 
 def _forward(part: ast.Slice, facts: dict[ast.AST, Fact]) -> bool:

@@ -16,6 +16,7 @@ from .nodes import functions_in
 
 _HOPS = 8
 """How many modules a name is followed through (`from .impl import scale` in a package's `__init__`)."""
+_STAR = re.compile(rb"(?<!\w)import\s*\*(?!\w)")
 
 
 class Parsed:
@@ -41,6 +42,21 @@ class Parsed:
         """The last part of the module's name."""
         path = os.path.abspath(self.path)
         return os.path.basename(os.path.dirname(path) if self.is_package else os.path.splitext(path)[0])
+
+    @cached_property
+    def bytes(self) -> bytes:
+        return self.text.encode()
+
+    @cached_property
+    def speaking(self) -> list[ast.AST]:
+        """The nodes that can name a function, in whatever way: names, attributes, imports, strings and calls with keywords."""
+        return [
+            n
+            for n in ast.walk(self.tree)
+            if isinstance(n, (ast.Name, ast.Attribute, ast.ImportFrom))
+            or (isinstance(n, ast.Constant) and isinstance(n.value, str))
+            or (isinstance(n, ast.Call) and n.keywords)
+        ]
 
     @cached_property
     def looked_up(self) -> set[ast.AST]:
@@ -74,6 +90,7 @@ class Project:
         self.root, self.exclude = root, exclude
         self._parsed: dict[str, Parsed | None] = {}
         self._bytes: dict[str, bytes] = {}
+        self._stars: dict[str, tuple[bytes, bool]] = {}
 
     def add(self, parsed: Parsed) -> None:
         """A module whose text stands for the file's."""
@@ -120,17 +137,25 @@ class Project:
 
     def with_words(self, words: set[str]) -> list[str]:
         """The files in whose bytes one of the words stands, or which import everything from somewhere; unreadable ones too."""
-        pattern = re.compile(rb"(?<!\w)(?:" + b"".join(re.escape(w.encode()) + b"|" for w in sorted(words)) + rb"import\s*\*)(?!\w)")
+        sought = [w.encode() for w in sorted(words)]
+        pattern = re.compile(rb"(?<!\w)(?:" + b"|".join(map(re.escape, sought)) + rb")(?!\w)")
         found = [k for k, p in self._parsed.items() if p is not None and k not in self.paths]
         for key in self.paths:
             held = self._parsed.get(key)
             try:
-                data = held.text.encode() if held is not None else self._read(key)
+                data = held.bytes if held is not None else self._read(key)
             except OSError:
                 continue
-            if pattern.search(data):
+            # `in` before the pattern: all files are asked for every helper, and hardly one has its name
+            if self._takes_all(key, data) or (any(w in data for w in sought) and pattern.search(data)):
                 found.append(key)
         return found
+
+    def _takes_all(self, key: str, data: bytes) -> bool:
+        """Whether `import *` stands in a file's bytes."""
+        if key not in self._stars or self._stars[key][0] is not data:
+            self._stars[key] = data, _STAR.search(data) is not None
+        return self._stars[key][1]
 
     def find(self, name: str, path: str, hops: int = 0) -> tuple[Parsed, ast.FunctionDef, int] | None:
         """The function that a qualified name means in a file, the module it stands in, and through how many others it is reached.
@@ -170,7 +195,7 @@ class Project:
         near = re.compile(rb"\b" + re.escape(parsed.stem.encode()) + rb"\b" if not parsed.is_package else b"")
         for key in self.with_words({name}):
             held = self._parsed.get(key)
-            text = held.text.encode() if held is not None else self._read(key)
+            text = held.bytes if held is not None else self._read(key)
             if key != own and near.search(text) and pattern.search(text):
                 return True
         return self.is_spread(parsed)

@@ -5,41 +5,42 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-_IN_PLACE = (
-    "sort", "fill", "put", "resize", "partition", "at", "copyto", "putmask", "place", "put_along_axis", "fill_diagonal", "shuffle",
-    "setfield", "itemset",
-)  # fmt: skip
 _FLIPS = ("flip", "fliplr", "flipud", "rot90")
 
 
 def pure_functions(
     trees: Iterable[ast.AST], callee: Callable[[ast.expr], ast.AST | None], foreign: Callable[[ast.expr], bool],
-    writer: Callable[[ast.Call], bool] = lambda call: False,
+    writer: Callable[[ast.Call], bool], in_place: frozenset[str],
 ) -> set[ast.AST]:
     """The pure functions of some modules.
 
     callee   the function of these modules that a call's function is, None for all others
     foreign  True where another function is one that nobody knows
-    writer   True for a call of NumPy's that writes into its arguments"""
+    writer   True for a call of NumPy's that writes into its arguments
+    in_place what functions and methods that write are called"""
     bodies = {f: list(ast.walk(f)) for tree in trees for f in ast.walk(tree) if isinstance(f, ast.FunctionDef)}
-    pure: set[ast.AST] = {f for f, inside in bodies.items() if not any(map(_suspicious, inside))}
+    pure: set[ast.AST] = {f for f, inside in bodies.items() if not any(_suspicious(n, in_place) for n in inside)}
     pure = {f for f in pure if not any(isinstance(n, ast.Call) and writer(n) for n in bodies[f])}  # type: ignore[index]
     functions = {f: [n.func for n in bodies[f] if isinstance(n, ast.Call)] for f in pure if isinstance(f, ast.FunctionDef)}
-    called = {f: [(n, callee(n)) for n in inside] for f, inside in functions.items()}
-    pure = {f for f in pure if not any(c is None and foreign(n) for n, c in called[f])}  # type: ignore[index]
+    pure = {f for f in pure if not any(callee(n) is None and foreign(n) for n in functions[f])}  # type: ignore[index]
+    called = {f: {c for n in functions[f] if (c := callee(n)) is not None} for f in functions if f in pure}
+    for f in called:  # what is handed to others may be called by them: `map(scale, xs)`
+        called[f] |= {c for n in bodies[f] if isinstance(n, ast.Name) and (c := callee(n)) in bodies}  # type: ignore[misc]
     while True:
-        fewer = {f for f in pure if all(c is None or c in pure for _, c in called[f])}  # type: ignore[index]
+        fewer = {f for f in pure if called[f] <= pure}  # type: ignore[index]
         if fewer == pure:
             return pure
         pure = fewer
 
 
-def _suspicious(n: ast.AST) -> bool:
+def _suspicious(n: ast.AST, in_place: frozenset[str]) -> bool:
     if isinstance(n, ast.AugAssign) or (isinstance(n, (ast.Subscript, ast.Attribute)) and not isinstance(n.ctx, ast.Load)):
         return True
+    if isinstance(n, ast.Attribute):
+        return n.attr in in_place or n.attr in _FLIPS
     if isinstance(n, ast.Slice):
         return n.step is not None and not (isinstance(n.step, ast.Constant) and isinstance(n.step.value, int))
     if not isinstance(n, ast.Call):
         return False
-    attribute = n.func.attr if isinstance(n.func, ast.Attribute) else n.func.id if isinstance(n.func, ast.Name) else ""
-    return attribute in (*_IN_PLACE, *_FLIPS) or any(k.arg in ("out", "copy", None) for k in n.keywords)
+    named = isinstance(n.func, ast.Name) and (n.func.id in in_place or n.func.id in _FLIPS)
+    return named or any(k.arg is None for k in n.keywords)

@@ -18,7 +18,7 @@ from .config import Config
 from .findings import Finding, make_finding
 from .names import Names
 from .nodes import Function, Node, find_nodes
-from .text import Source, splice
+from .text import NEWLINE, Source, splice
 
 _DECORATOR = "np2fx.random_inputs"
 
@@ -113,8 +113,8 @@ def _import_np2fx(tree: ast.Module, source: Source) -> list[tuple[int, int, str]
         is_doc = i == 0 and isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and isinstance(s.value.value, str)
         if not (is_doc or isinstance(s, (ast.Import, ast.ImportFrom))):
             break
-        at = source.starts[s.end_lineno or s.lineno]
-    return [(at, at, f"import np2fx{_newline(source)}")]
+        at = source.after_line(s.end_lineno or s.lineno)
+    return [(at, at, f"import np2fx{source.newline}")]
 
 
 def _np2fx_name(tree: ast.Module) -> str | None:
@@ -125,21 +125,21 @@ def _np2fx_name(tree: ast.Module) -> str | None:
     return None
 
 
-def _newline(source: Source) -> str:
-    return "\r\n" if b"\r\n" in source.bytes else "\n"
-
-
 def _lines(source: Source, edits: list[tuple[int, int, str]]) -> list[int]:
     """For each line of the new text, the line of the old one that it comes from."""
     found, old, at = [1], 1, 0
     for start, end, text in [*sorted(edits), (len(source.bytes), len(source.bytes), "")]:
-        kept = source.bytes[at:start].count(b"\n")
+        kept = _newlines(source.slice(at, start))
         found += range(old + 1, old + kept + 1)
         old += kept
-        found += [old] * text.count("\n")
-        old += source.bytes[start:end].count(b"\n")
+        found += [old] * _newlines(text)
+        old += _newlines(source.slice(start, end))
         at = end
     return found
+
+
+def _newlines(text: str) -> int:
+    return len(NEWLINE.findall(text))
 
 
 def _numbers(args: ast.arguments) -> set[str]:
@@ -512,7 +512,7 @@ class _Lifter:
         first = min([self.function.lineno, *(d.lineno for d in self.function.decorator_list)])
         line = self.source.starts[first - 1]
         head = self.source.slice(line, self.source.starts[first])
-        indent, newline = head[: len(head) - len(head.lstrip())], _newline(self.source)
+        indent, newline = head[: len(head) - len(head.lstrip())], self.source.newline
         name = f"{self.function.name}_random"
         taken = {getattr(n, "id", getattr(n, "name", "")) for n in ast.walk(self.tree)}
         while name in taken:

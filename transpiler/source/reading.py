@@ -26,6 +26,27 @@ def awaits(function: ast.AST) -> bool:
     return any(isinstance(n, (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)) for n in ast.walk(function))
 
 
+def returns_function(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function returns one that is made in it."""
+    own: list[ast.AST] = []
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        n = pending.pop()
+        own.append(n)
+        if not isinstance(n, _INNER):
+            pending += ast.iter_child_nodes(n)
+    made = {n.name for n in own if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+    def is_made(e: ast.expr | None) -> bool:
+        if isinstance(e, (ast.Tuple, ast.List)):
+            return any(map(is_made, e.elts))
+        if isinstance(e, ast.IfExp):
+            return is_made(e.body) or is_made(e.orelse)
+        return isinstance(e, ast.Lambda) or (isinstance(e, ast.Name) and e.id in made)
+
+    return any(isinstance(n, ast.Return) and is_made(n.value) for n in own)
+
+
 class Reads:
     """Where each name of one function is read and bound, and the loops around these places."""
 

@@ -111,11 +111,28 @@ def torch_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
     found = {
         a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs] if a.annotation is not None and _is_tensor_annotation(a.annotation)
     }
-    every = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
+    every = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]} - _asked(function)
     for n in ast.walk(function):
         if isinstance(n, ast.Attribute) and n.attr in TORCH_ONLY and isinstance(n.value, ast.Name) and n.value.id in every:
             found.add(n.value.id)
     return found
+
+
+def _asked(function: ast.AST) -> set[str]:
+    """The names whose attributes are asked for, since they may have them or not: with `hasattr`, or in a `try`."""
+    found = set()
+    for n in ast.walk(function):
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "hasattr" and n.args:
+            found |= {n.args[0].id} if isinstance(n.args[0], ast.Name) else set()
+        elif isinstance(n, ast.Try) and any(map(catches_attributes, n.handlers)):
+            inside = (m for s in n.body for m in ast.walk(s))
+            found |= {m.value.id for m in inside if isinstance(m, ast.Attribute) and isinstance(m.value, ast.Name)}
+    return found
+
+
+def catches_attributes(handler: ast.ExceptHandler) -> bool:
+    """Whether an attribute that is not there is caught."""
+    return handler.type is None or any(name in ast.unparse(handler.type) for name in ("AttributeError", "Exception"))
 
 
 def _is_tensor_annotation(node: ast.expr) -> bool:

@@ -18,6 +18,7 @@ from .findings import Finding, make_finding
 from .helpers import Helpers
 from .job import Job
 from .module import Module
+from .nodes import Function
 from .project import Parsed, Project
 from .random_inputs import Lifted, lift_random, not_rewritten
 
@@ -92,6 +93,7 @@ class Batch:
         self.given, self.project, self.options = list(given), project, options
         self.configs = {os.path.realpath(p.path): config for p, config in given}
         self._modules: dict[Parsed, Module] = {}
+        self.failed: dict[Parsed, Exception] = {}
         for parsed, _ in given:
             project.add(parsed)
 
@@ -114,16 +116,10 @@ class Batch:
         """The modules given, those together whose nodes call helpers in the same files."""
         group = {p: [p] for p, _ in self.given}
         owner: dict[Parsed, list[Parsed]] = {}
-        helpers = Helpers(
-            self.project,
-            lambda parsed, function: self.module(parsed).is_taken(function),
-            lambda parsed, function: function in self.module(parsed).done,
-        )
-        for parsed, _ in self.given:
-            nodes = {n.function: parsed for n in self.module(parsed).nodes if n.function is not None}
-            found, _ = helpers.plan(nodes, set())  # type: ignore[arg-type]
-            for home in dict.fromkeys([parsed, *(h.parsed for h in found)]):
-                mine, other = group[parsed], owner.setdefault(home, group.get(home, group[parsed]))
+        for parsed, homes in self._homes().items():
+            for home in homes:
+                at_first = group[parsed] if home in self.failed else group.get(home, group[parsed])
+                mine, other = group[parsed], owner.setdefault(home, at_first)
                 if mine is not other:
                     mine += other
                     for p in mine:
@@ -132,10 +128,25 @@ class Batch:
         order = [p for p, _ in self.given]
         return [sorted(g, key=order.index) for g in {id(g): g for g in group.values()}.values()]
 
+    def _homes(self) -> dict[Parsed, list[Parsed]]:
+        """Each module given with those that its nodes' helpers stand in; one of which that cannot be said stays by itself."""
+        helpers = Helpers(self.project, self.module)
+        found: dict[Parsed, list[Parsed]] = {}
+        for parsed, _ in self.given:
+            nodes: dict[Function, Parsed] = {n.function: parsed for n in self.module(parsed).nodes if n.function is not None}
+            try:
+                found[parsed] = list(dict.fromkeys([parsed, *(h.parsed for h in helpers.plan(nodes, set())[0])]))
+            except Exception as error:  # one file must not stop the run: `rewrite` raises it
+                self.failed[parsed] = error
+        return found
+
     def rewrite(self, group: Sequence[Parsed]) -> list[Rewritten]:
         """Rewrite the nodes of some modules and the helpers they call; all the files that belong to it, those given first.
 
         Never raises for what the texts hold: either every file can be written as it comes back, or each is as it was."""
+        for parsed in group:
+            if parsed in self.failed:
+                raise self.failed[parsed]
         if self.options.random_as_input and any("random" in p.text for p in group):
             job, lifted = self._with_random_inputs(group)
         else:

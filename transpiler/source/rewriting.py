@@ -10,16 +10,20 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from . import plain
+from . import ordering, plain
 from .branching import plan
 from .facts import OPERATORS, Fact, key_parts
 from .inference import Inference
-from .keeping import kept_paths, others
+from .keeping import filled, kept_paths, others
+from .matching import convert_patterns
 from .reading import yields
+from .results import catches_attributes
 from .rewriting_expressions import SYMBOLS, Expressions, grouped
 from .text import Source, sub_expressions
 from .writing import called_by, writes
 
+_BY_LAYOUT = ("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require")
+"""What gives a view or a copy, by the order of the elements in memory."""
 _STAYS = "exact, but no part of a graph: np.where(condition, a, b) computes both sides and chooses"
 
 
@@ -48,7 +52,7 @@ class Rewriter(Expressions):
         around = {n for d in getattr(node, "decorator_list", []) for n in ast.walk(d)}
         handed = [*inference.returns, *(self.fact(y.value) for y in yields(node) if y.value is not None)]
         given_out = self.hands_out and not all(map(_own, handed))
-        self.used = {n.id for n in inside if isinstance(n, ast.Name)} | {n.arg for n in inside if isinstance(n, ast.arg)}
+        self.used = _identifiers(inside)
         self.own_names = inference.locals
         self.mutates = given_out or any(self._writes(n) for n in inside if n not in around)
         self.plan_branches(node, parameters)
@@ -60,8 +64,12 @@ class Rewriter(Expressions):
         self.own_names = inference.locals | inner | (stored - outside)
         self.filled = self._filled_names(inside)
         self.read_names = {n.id for n in inside if isinstance(n, ast.Name)}
+        self.fills = filled(node)
         self.stored_names = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        self.used_up = {n.func for n in inside if isinstance(n, ast.Call)}
+        self.used_up |= {n.value for n in inside if isinstance(n, (ast.Attribute, ast.Subscript))}
         self.consumed = {c for n in inside for c in _consumed_by(n)}
+        self.tested = {t for n in inside for test in _tests_of(n) for t in _asked_for_truth(test)}
         bound = [(t.id, s.value) for s in inside if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
         other = {
             n.id
@@ -105,7 +113,7 @@ class Rewriter(Expressions):
         if self.keeps:
             return f"is a generator that sets {', '.join(sorted(self.keeps))}, between steps of its caller's"
         unfit = self.mirrored and not is_helper
-        return "is a generator that writes through views which torch has only as copies" if unfit else None
+        return "is a generator that may write through views which torch has only as copies" if unfit else None
 
     def plan_branches(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> None:
         """Find the branches that become choices. Numbers among them may count as NumPy scalars, from which more facts follow."""
@@ -138,6 +146,8 @@ class Rewriter(Expressions):
             return
         elif isinstance(s, ast.AugAssign):
             self.augmented(s)
+        elif isinstance(s, ast.With):
+            self.entered(s)
         elif (
             isinstance(s, ast.Assign)
             and self.uninitialised(s.value)
@@ -169,18 +179,21 @@ class Rewriter(Expressions):
             self.guarded(s)
         elif (
             isinstance(s, ast.Assign)
-            and self.mutates
+            and (self.mutates or self.computes("__iter__"))
             and self.fact(s.value).may_be_tensor
             and any(isinstance(t, (ast.Tuple, ast.List)) for t in s.targets)
         ):
             self.piece(s.value, self.ops("iterate", self.text(s.value)))
         elif isinstance(s, ast.Delete):
-            for t in s.targets:
-                self.hashed_targets(t)
+            if not self.deleted(s, s.targets[0]):
+                for t in s.targets:
+                    self.hashed_targets(t)
         elif isinstance(s, ast.AnnAssign):
             if s.value is not None:
                 self.piece(s.value, self.text(s.value))
         else:
+            if isinstance(s, ast.Match):
+                convert_patterns(self, s)
             for e in sub_expressions(s):
                 self.piece(e, self.text(e))
             for child in ast.iter_child_nodes(s):
@@ -190,6 +203,28 @@ class Rewriter(Expressions):
                     for inner in ast.iter_child_nodes(child):
                         if isinstance(inner, ast.stmt):
                             self.statement(inner)
+
+    def deleted(self, s: ast.Delete, target: ast.expr) -> bool:
+        """`del o[k]` and `del o.name` of what may be of a class that computes then."""
+        name = "__delitem__" if isinstance(target, ast.Subscript) else "__delattr__"
+        if not isinstance(target, (ast.Subscript, ast.Attribute)) or self.fact(target.value).kind != "unknown" or not self.computes(name):
+            return False
+        if len(s.targets) > 1:
+            self.refuse("not-rewritten", target, "a class may compute where this is deleted", "delete it in a statement of its own")
+        elif isinstance(target, ast.Subscript):
+            self.piece(s, self.ops("delete_item", *self.subscript(target)))
+        else:
+            self.piece(s, self.ops("delete_attribute", self.text(target.value), self.quoted(target.attr)))
+        return True
+
+    def entered(self, s: ast.With) -> None:
+        for item in s.items:
+            text = self.text(item.context_expr)
+            users = self.fact(item.context_expr).kind == "unknown" and self.computes("__enter__", "__exit__")
+            self.piece(item.context_expr, self.ops("entering", text) if users else text)
+            if item.optional_vars is not None:
+                self.piece(item.optional_vars, self.text(item.optional_vars))
+        self.block(s.body)
 
     def hashed_targets(self, target: ast.expr) -> None:
         """`del d[x[0]]` and `for d[x[0]] in ...` of a dict, whose keys are scalars by their value."""
@@ -204,9 +239,10 @@ class Rewriter(Expressions):
 
     def guarded(self, s: ast.Try) -> None:
         """In a `try` the errors have to be NumPy's own, so the rules are called, which raise them."""
-        outside, self.exact = self.exact, True
+        outside = self.exact, self.catching
+        self.exact, self.catching = True, self.catching or any(map(catches_attributes, s.handlers))
         self.block(s.body)
-        self.exact = outside
+        self.exact, self.catching = outside
         for h in s.handlers:
             if h.type is not None:
                 self.piece(h.type, self.text(h.type))
@@ -234,7 +270,7 @@ class Rewriter(Expressions):
 
     def augmented(self, s: ast.AugAssign) -> None:
         ufunc, target = OPERATORS[type(s.op)], s.target
-        value, fact = self.text(s.value), self.fact(s.target)
+        value, fact = self.argument(s.value), self.fact(s.target)
         operand = self.fact(s.value)
         if not fact.may_be_tensor and not operand.may_be_tensor:
             self.piece(s.value, value)
@@ -264,7 +300,7 @@ class Rewriter(Expressions):
             ):
                 self.piece(s.value, value)
                 self.piece(target, self.spliced(target))
-            elif container.may_be_tensor or operand.may_be_tensor or self._tensor_key(target):
+            elif container.may_be_tensor or operand.may_be_tensor or fact.may_be_tensor or self._tensor_key(target):
                 owner, key = self.subscript(target)
                 self.piece(s, self.ops("update_item", owner, key, self.quoted(ufunc), value))
         elif isinstance(target, ast.Attribute):
@@ -282,7 +318,7 @@ class Rewriter(Expressions):
         return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(t))
 
     def item_assignment(self, s: ast.Assign) -> None:
-        """`a[i] = v`, also among several targets: the value is computed once, then stored target by target."""
+        """`a[i] = v`, also among several targets: the value is computed once, then stored target by target, from left to right."""
         value = self.text(s.value)
         if len(s.targets) == 1 and isinstance(s.targets[0], ast.Subscript):
             target = s.targets[0]
@@ -290,33 +326,56 @@ class Rewriter(Expressions):
             if self._plain_store(target, s.value):
                 self.piece(target, self.spliced(target))
                 self.piece(s.value, value)
+                return
+            owner, key = self.subscript(target)
+            if ordering.meet(s.value, target, self.fact):
+                name = self.temporary()
+                self.piece(s, f"{name} = {value}; {self.ops('setitem', owner, key, name)}")
             else:
-                owner, key = self.subscript(target)
-                self.piece(s, self.ops("setitem", owner, key, value))
+                self.piece(s, self.ops("setitem", owner, key, self.argument(s.value)))
             return
+        late = ordering.late_targets(s.targets)
         stores: list[str] = []
-        targets = [self._with_temporaries(t, stores) for t in s.targets]
-        self.piece(s, "; ".join([f"{' = '.join(targets)} = {value}", *stores]))
+        if not late or len(s.targets) == 1:
+            targets = [self._with_temporaries(t, stores, late) for t in s.targets]
+            self.piece(s, "; ".join([f"{' = '.join(targets)} = {value}", *stores]))
+            return
+        name = self.temporary()
+        for t in s.targets:
+            inner: list[str] = []
+            pattern = self._with_temporaries(t, inner, late)
+            stores += [self.ops("setitem", *self.subscript(t), name)] if isinstance(t, ast.Subscript) else [f"{pattern} = {name}", *inner]
+        self.piece(s, "; ".join([f"{name} = {value}", *stores]))
 
-    def _with_temporaries(self, t: ast.expr, stores: list[str]) -> str:
+    def _with_temporaries(self, t: ast.expr, stores: list[str], late: set[ast.expr]) -> str:
+        """A target to unpack into, and the stores that follow: those of items, and `late` ones, which must not be bound before these."""
         if isinstance(t, ast.Subscript):
             self.owned(t)
-            self.temporaries += 1
-            name = f"_value{self.temporaries}"
+            name = self.temporary()
             owner, key = self.subscript(t)
             stores.append(self.ops("setitem", owner, key, name))
             return name
         if isinstance(t, (ast.Tuple, ast.List)):
-            inner = ", ".join(self._with_temporaries(e, stores) for e in t.elts)
+            inner = ", ".join(self._with_temporaries(e, stores, late) for e in t.elts)
             return f"({inner}{',' if len(t.elts) == 1 else ''})"
         if isinstance(t, ast.Starred):
-            return "*" + self._with_temporaries(t.value, stores)
+            return "*" + self._with_temporaries(t.value, stores, late)
+        if t in late:
+            name = self.temporary()
+            stores.append(f"{self.spliced(t)} = {name}")
+            return name
         return self.spliced(t)
+
+    def argument(self, e: ast.expr) -> str:
+        """The new text of an expression as an argument of a call: a tuple in parentheses, which a statement may leave out."""
+        text = self.text(e)
+        bare = isinstance(e, ast.Tuple) and e.elts and _start(e) == _start(e.elts[0])
+        return f"({text})" if bare else text
 
     def _plain_store(self, target: ast.Subscript, value: ast.expr) -> bool:
         owner, fact = self.fact(target.value), self.fact(value)
-        named = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
-        if named or not (owner.may_be_tensor or self._tensor_key(target)):
+        named = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str) and not self.computes("__setitem__")
+        if (named and not (self.exact or owner.is_tensor)) or not (owner.may_be_tensor or self._tensor_key(target)):
             return True
         if self.exact or self.mirrored or owner.kind != "array" or not plain.key(target.slice, self.facts):
             return False
@@ -346,14 +405,23 @@ class Rewriter(Expressions):
                 and s.value is not None
                 and len(targets) == 1
             ):
-                value = self.text(s.value)
-                if isinstance(s.value, ast.Tuple) and s.value.elts and _start(s.value) == _start(s.value.elts[0]):
-                    value = f"({value})"  # `x.shape = 2, 3` is no two arguments
-                self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), value))
+                self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), self.argument(s.value)))
                 return
             self.owned(t)
+            if owner.may_be_tensor and self.computes(t.attr, "__setattr__") and s.value is not None:
+                self.set_by_class(s, t, s.value)
+                return
+            if isinstance(t.value, ast.Attribute) and t.value.attr == "flags":  # `x.flags.writeable = False`
+                self.piece(t.value, self.text(t.value))
         if s.value is not None:
             self.piece(s.value, self.text(s.value))
+
+    def set_by_class(self, s: ast.Assign | ast.AnnAssign, target: ast.Attribute, value: ast.expr) -> None:
+        """A property, or whatever else a class of the program's computes where one of its attributes is set."""
+        if isinstance(s, ast.Assign) and len(s.targets) > 1:
+            message = f"what `{target.attr}` stands for is computed by a class, and it is set among others"
+            self.refuse("not-rewritten", target, message, "set it in a statement of its own")
+        self.piece(s, self.ops("set_attribute", self.text(target.value), self.quoted(target.attr), self.argument(value)))
 
     def owned(self, target: ast.expr) -> None:
         """Writing into what is not the function's own changes what the next call sees: no graph does that."""
@@ -364,21 +432,19 @@ class Rewriter(Expressions):
             self.refuse("side-effect", target, f"`{base.id}` is not the function's own: writing to it changes what the next call sees")
 
     def _writes(self, n: ast.AST) -> bool:
+        if isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.Is, ast.IsNot)):  # which object a view is counts as well
+            return all(self.fact(o).is_tensor for o in (n.left, *n.comparators))
         if isinstance(n, ast.AugAssign):
             return self.fact(n.target).may_be_tensor and self.fact(n.target).kind != "scalar"
         if isinstance(n, (ast.Subscript, ast.Attribute)) and isinstance(n.ctx, (ast.Store, ast.Del)):
             return self.fact(n.value).may_be_tensor
+        if isinstance(n, ast.Attribute):  # `m = x.fill`, which is called who knows where
+            return n.attr in self.table.in_place and self.fact(n.value).may_be_tensor
         if isinstance(n, ast.Call):
-            if any(k.arg == "out" or (k.arg == "copy" and not isinstance(k.value, ast.Constant)) for k in n.keywords):
-                return True
-            if any(k.arg == "copy" and isinstance(k.value, ast.Constant) and k.value.value is False for k in n.keywords):
-                return True
             callee = self.fact(n.func)
             name = str(callee.value) if callee.kind == "name" else ""
             if isinstance(n.func, ast.Attribute) and not name:
                 name = f"numpy.ndarray.{n.func.attr}"
-                if n.func.attr in ("resize", "setfield", "setflags", "at"):
-                    return True
             if writes(name, n, self.table):
                 return True
             inner = called_by(name, n)
@@ -427,6 +493,8 @@ class Rewriter(Expressions):
         if isinstance(n, ast.Call):
             callee = self.fact(n.func)
             named = str(callee.value).rpartition(".")[2] if callee.kind == "name" else ""
+            if self.thorough and (named or getattr(n.func, "attr", "")) in _BY_LAYOUT:
+                return True
             return named in ("flip", "fliplr", "flipud", "rot90") or (
                 (callee.kind in ("function", "unknown") or self.is_ours(n.func)) and self._writes(n)
             )
@@ -442,6 +510,13 @@ def _own(returned: Fact) -> bool:
     return returned.fresh or returned.kind in ("number", "none", "text", "name", "dtype")
 
 
+def _identifiers(inside: list[ast.AST]) -> set[str]:
+    """Every name that may mean something in a function: of variables, parameters, functions, imports, errors, patterns."""
+    found = {n.arg for n in inside if isinstance(n, ast.arg)}
+    found |= {name for n in inside for field in ("id", "name", "asname", "rest") if isinstance(name := getattr(n, field, None), str)}
+    return found | {name for n in inside if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+
+
 def _consumed_by(n: ast.AST) -> list[ast.AST]:
     """The parts of a construct whose values are used up at once: nothing keeps a view of them."""
     if isinstance(n, ast.BinOp):
@@ -455,6 +530,19 @@ def _consumed_by(n: ast.AST) -> list[ast.AST]:
     if isinstance(n, ast.Assign) and all(isinstance(t, ast.Subscript) for t in n.targets):
         return [n.value]
     return []
+
+
+def _tests_of(n: ast.AST) -> list[ast.expr]:
+    """The expressions that a construct asks for their truth."""
+    if isinstance(n, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+        return [n.test]
+    if isinstance(n, ast.comprehension):
+        return n.ifs
+    return [n.operand] if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not) else []
+
+
+def _asked_for_truth(test: ast.expr) -> list[ast.expr]:
+    return [t for v in test.values for t in _asked_for_truth(v)] if isinstance(test, ast.BoolOp) else [test]
 
 
 def _start(e: ast.expr) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .inline import inline
 from .results import SCALAR_TYPES, TORCH_ONLY
 from .text import splice
+from .user_classes import CONVERSIONS
 
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
@@ -71,7 +72,7 @@ def _renamed(r: Expressions, e: ast.Call, function: str) -> str:
 
 def _called(r: Expressions, e: ast.Call) -> str | None:
     """A callable that only run time knows: `ops.call(f, ...)` finds out what it means for tensors."""
-    if not any(r.fact(a).may_be_tensor or r.fact(a).kind == "sequence" for a in _arguments(e)) and not _in_doubt(r, e):
+    if not any(r.fact(a).may_lead_to_tensor for a in _arguments(e)) and not _in_doubt(r, e) and not _may_hold_arrays(r, e):
         return None
     start = r.source.span(e)[0]
     f0, f1 = r.source.span(e.func)
@@ -98,6 +99,15 @@ def _in_doubt(r: Expressions, e: ast.Call) -> bool:
     stored may be a NumPy function, which makes a scalar of a number."""
     chosen = isinstance(e.func, (ast.IfExp, ast.BoolOp)) or (isinstance(e.func, ast.Name) and e.func.id in r.stored_names)
     return (not e.args and not e.keywords) or (chosen and r.fact(e.func).kind == "unknown")
+
+
+def _may_hold_arrays(r: Expressions, e: ast.Call) -> bool:
+    """What is given no array may have some of its own: an object's method, an object that is called."""
+    if r.fact(e.func).kind != "unknown" or r.is_ours(e.func):
+        return False
+    if isinstance(e.func, ast.Attribute):
+        return r.fact(e.func.value).kind in ("unknown", "sequence") and (r.thorough or r.computes(f"{e.func.attr}()"))
+    return not isinstance(e.func, ast.Name) or (e.func.id in r.own_names and (r.thorough or r.computes("__call__")))
 
 
 def _is_super(e: ast.Call) -> bool:
@@ -181,16 +191,31 @@ def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
         if not r.exact and a.is_tensor and a.dtype in ("float32", "float64", "floating"):
             return None
         return _renamed(r, e, r.npx("absolute") if a.is_tensor else f"{_ops(r)}.absolute")
-    if name in ("bool", "int", "float", "complex") and any(f.kind == "array" or (r.exact and f.may_be_tensor) for f in map(r.fact, e.args)):
-        return _called(r, e)  # NumPy's errors: torch takes an array of one element for its element
+    if name in ("bool", "int", "float", "complex") and any(_differs_in_python(r, a) for a in e.args):
+        return _called(r, e)
+    if name in CONVERSIONS and any(r.fact(a).kind == "unknown" for a in e.args) and r.computes(*CONVERSIONS[name]):
+        return _called(r, e)
     tracked = name in _TRACKED or name.startswith(("set.", "frozenset.", "dict."))
     if tracked and any(r.fact(a).kind not in ("number", "text", "none") or isinstance(a, ast.Starred) for a in _arguments(e)):
         return _called(r, e) if name != "isinstance" else _isinstance(r, e)
     return None
 
 
+def _differs_in_python(r: Expressions, e: ast.expr) -> bool:
+    """Whether `float(e)` may be something else in torch, which takes an array of one element for its element, and no complex number."""
+    fact = r.fact(e)
+    if fact.kind == "unknown" and not (r.exact or r.thorough):
+        return not isinstance(e, (ast.Name, ast.Attribute, ast.Constant))
+    in_doubt = r.exact or r.thorough or fact.dtype is None or fact.dtype.startswith("complex")
+    return fact.kind == "array" or (fact.may_be_tensor and in_doubt)
+
+
 def _isinstance(r: Expressions, e: ast.Call) -> str | None:
     return _renamed(r, e, f"{_ops(r)}.is_instance") if len(e.args) == 2 and r.fact(e.args[0]).may_be_tensor else None
+
+
+_BY_CLASS = {"dataclasses.replace": "__post_init__", "math.ceil": "__ceil__", "math.floor": "__floor__", "math.trunc": "__trunc__"}
+"""Functions of the standard library, and the special method that they run."""
 
 
 def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
@@ -205,6 +230,8 @@ def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
     if refusal is not None and any(r.fact(a).may_be_tensor for a in _arguments(e)):
         r.refuse(refusal.finding, e.func, f"`{r.source.of(e.func)}`: {refusal.reason}", refusal.hint)
         return None
+    if r.computes(_BY_CLASS.get(name, "")):
+        return _called(r, e)
     if name == "functools.reduce" and e.args:
         _lift_callback(r, e.args[0])
     package = name.split(".")[0]
@@ -237,9 +264,13 @@ _MUTATORS = (
 """Methods that change the container they are called on."""
 
 
+_OF_SEQUENCES = frozenset(name for kind in (list, tuple, type(range(0))) for name in dir(kind)) | {"_replace", "_asdict"}
+"""Methods of Python's own sequences. Named tuples may have others."""
+
+
 def _changes_outside(r: Expressions, f: ast.Attribute) -> bool:
     """A container that is not the function's own is changed: a global's, or one that an argument holds."""
-    if f.attr not in _MUTATORS or r.fact(f.value).is_tensor:
+    if f.attr not in _MUTATORS or r.fact(f.value).is_tensor or f in r.fills:
         return False
     base: ast.expr = f.value
     while isinstance(base, (ast.Attribute, ast.Subscript)):
@@ -274,14 +305,17 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     if owner.kind == "text" and f.attr in ("format", "join"):
         start, end = r.source.span(e)
         wrapped = [
-            (*r.source.span(a), r.text(a) if r.fact(a).kind in ("number", "text") else r.ops("python", r.text(a)))
+            (*r.source.span(a), r.text(a) if r.fact(a).kind in ("number", "text") else r.as_text(r.text(a)))
             for a in _arguments(e)
             if not isinstance(a, ast.Starred)
         ]
         return splice(r.source, start, end, wrapped)
     if not owner.may_be_tensor:
-        return None if owner.kind in ("text", "number", "none", "sequence") else _called_method(r, e, f)
+        known = owner.kind in ("text", "number", "none") or (owner.kind == "sequence" and f.attr in _OF_SEQUENCES)
+        return None if known else _called_method(r, e, f)
     if owner.is_tensor:
+        if rule is None and not r.table.has_attribute(f.attr):
+            return _renamed(r, e, r.ops("get_attribute", r.text(f.value), r.quoted(f.attr)))  # NumPy's own error, if it comes to that
         if rule is None:
             r.unmapped(f, name, f"ndarray.{f.attr}")
             return None
@@ -320,7 +354,11 @@ def _owner_text(r: Expressions, e: ast.Call, f: ast.Attribute) -> tuple[str, str
 
 def _called_method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     """A method of something that is no array: of the user's own objects it may hold NumPy."""
-    if isinstance(f.value, ast.Call) and _is_super(f.value):
+    if r.catching and r.thorough and f.attr in TORCH_ONLY and r.fact(f.value).kind == "unknown":
+        return _renamed(r, e, r.ops("get_attribute", r.text(f.value), r.quoted(f.attr)))
+    if r.catching and f.attr in TORCH_ONLY and r.fact(f.value).kind == "unknown":
+        message = f"`{r.source.of(f.value)}` may be an array, which has no `.{f.attr}`, or a torch tensor"
+        r.refuse("opaque-call", f, message, "say which: torch.as_tensor(...) or .numpy()")
         return None
     if not e.args and not e.keywords and f.attr in ("items", "keys", "values", "pop", "copy", "clear", "split"):
         return None  # a dict's or a list's, most likely: those of the user's own objects that compute are rare

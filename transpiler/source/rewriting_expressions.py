@@ -7,7 +7,8 @@ Where the facts show that torch's own spelling means what NumPy means, that is w
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Container
 from itertools import pairwise
 from typing import Any
 
@@ -15,10 +16,12 @@ from . import plain
 from .choices import Plan
 from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, element_of, key_parts
 from .findings import Finding, make_finding
+from .formatting import formatted
 from .inference import Inference
-from .results import call_fact
+from .results import TORCH_ONLY, call_fact
 from .rewriting_keys import with_hashed_keys
 from .text import Source, splice, split_operator, sub_expressions
+from .user_classes import SPECIAL
 
 SYMBOLS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
@@ -43,6 +46,8 @@ class Expressions:
     resolve     what a name means that the function does not bind itself
     table       the rules and refusals, by NumPy name
     exact       the rules are called throughout, so that errors are NumPy's own too
+    catching    an attribute that is not there is caught here
+    thorough    what is rare is minded too, though the text is longer for it: nobody reads it, or it is to be exact
     facts       what is known of each expression
     imported    names that the new text uses are added here ("torch", "npx", "ops")
     rule_modules  modules with rules of the project's own that the new text rests on
@@ -54,9 +59,12 @@ class Expressions:
     flips       something in the function is a view in NumPy and a copy in torch
     own_names   the names that the function binds itself, its parameters among them; stored_names: those that statements bind
     branches    the branches that become choices
+    user_classes  the names under which classes of the program compute: their properties and special methods
     used        all names that the function mentions
     consumed    expressions whose values are used up at once: nothing keeps a view of them
     computed    expressions of which only the value counts, not which object they are
+    tested      expressions of which only the truth counts
+    used_up     expressions that are called where they stand, or of which a part is taken
     """
 
     def __init__(self, source: Source, resolve: Callable[[ast.Name], Fact], table: Any, path: str = "", exact: bool = False) -> None:
@@ -73,9 +81,12 @@ class Expressions:
         self.mutates = self.flips = False
         self.consumed: set[ast.AST] = set()
         self.computed: set[ast.AST] = set()
+        self.used_up: set[ast.AST] = set()
+        self.tested: set[ast.AST] = set()
         self.own_names: set[str] = set()
         self.used: set[str] = set()
         self.stored_names: set[str] = set()
+        self.fills: Container[ast.AST] = ()
         self.is_pure: Callable[[ast.expr], bool] = lambda function: False
         self.is_ours: Callable[[ast.expr], bool] = lambda function: False
         self.own_callee: Callable[[ast.Call], str | None] = lambda call: None
@@ -86,8 +97,36 @@ class Expressions:
         """Copies stand for NumPy's views here (or in what calls this: `careful`), and something is written: they must follow each other."""
         return self.mutates and (self.flips or self.careful)
 
-    careful = False
+    careful = thorough = catching = False
+    user_classes: Callable[[], frozenset[str]] = staticmethod(frozenset)
+
+    @functools.cached_property
+    def _computed_names(self) -> frozenset[str]:
+        return self.user_classes()
+
+    def computes(self, *names: str) -> bool:
+        """Whether a class of the program has a property or a special method of one of these names that computes something."""
+        return not self._computed_names.isdisjoint(names)
+
+    def as_text(self, text: str) -> str:
+        """A value in a text: as NumPy would hold it, or as a class of the program shows it."""
+        return self.ops("shown" if self.computes("__str__", "__repr__", "__format__") else "python", text)
+
     branches = Plan()
+
+    def unused(self, name: str) -> str:
+        """A name that the function does not use yet."""
+        while name in self.used:
+            name = f"_{name}" if not name.startswith("_") else f"{name}_"
+        self.used.add(name)
+        return name
+
+    def temporary(self) -> str:
+        """A name for a value that is used once more: `_value1`, `_value2`, ... past those that the function has itself."""
+        self.temporaries += 1
+        while f"_value{self.temporaries}" in self.used:
+            self.temporaries += 1
+        return f"_value{self.temporaries}"
 
     def fact(self, node: ast.AST) -> Fact:
         return self.facts.get(node, UNKNOWN)
@@ -99,7 +138,9 @@ class Expressions:
             method = getattr(self, f"render_{type(node).__name__}", None)
             choice = self.branches.expressions.get(node)
             new = choice.text(self) if choice is not None else method(node) if method is not None else None
-            self.rendered[node] = self.spliced(node) if new is None else new
+            new = self.spliced(node) if new is None else new
+            asked = node in self.tested and self.fact(node).kind == "unknown" and self.computes("__bool__")
+            self.rendered[node] = self.ops("truth", new) if asked else new
         return self.rendered[node]
 
     def _computed_with(self, node: ast.expr) -> list[ast.expr]:
@@ -153,7 +194,8 @@ class Expressions:
         if "either" in (a.kind, b.kind) or ("torch" in (a.kind, b.kind) and (a.is_tensor or b.is_tensor)):
             return self.either(OPERATORS[type(e.op)], e.left, e.right)
         formats = isinstance(e.op, ast.Mod) and a.kind == "text" and b.kind not in ("number", "text")
-        if not (a.may_be_tensor or b.may_be_tensor or formats) or "torch" in (a.kind, b.kind):
+        users = "sequence" in (a.kind, b.kind) and self.computes(*SPECIAL[OPERATORS[type(e.op)]])  # a named tuple may have operators
+        if not (a.may_be_tensor or b.may_be_tensor or formats or users) or "torch" in (a.kind, b.kind):
             return None
         if isinstance(e.op, ast.Mod) and a.kind == "text":
             start, end = self.source.span(e)
@@ -162,11 +204,11 @@ class Expressions:
                 self.source,
                 start,
                 end,
-                [p for p in self._parts(e, start, end) if p[0] < r0] + [(r0, r1, self.ops("python", self.text(e.right)))],
+                [p for p in self._parts(e, start, end) if p[0] < r0] + [(r0, r1, self.as_text(self.text(e.right)))],
             )
-        if "text" in (a.kind, b.kind):
-            return None
         ufunc = OPERATORS[type(e.op)]
+        if "text" in (a.kind, b.kind) and not (ufunc == "multiply" and (a.is_tensor or b.is_tensor)):
+            return None
         if not self.exact and plain.operator(ufunc, (a, b), (e.left, e.right)):
             return None
         return self._operator_call(e, e.left, e.right, SYMBOLS[type(e.op)], self._function(ufunc, a, b))
@@ -181,7 +223,9 @@ class Expressions:
         sequences = ufunc == "multiply" and repeats
         scalars = ufunc == "power" and not any(f.kind == "array" for f in facts)  # their power is not the ufunc's
         unlike = ufunc in ("equal", "not_equal") and not kinds.isdisjoint(("text", "none", "other"))  # no array is one of these
-        if any(f.is_tensor for f in facts) and not scalars and not sequences and not unlike:
+        special = (*SPECIAL.get(ufunc, ()), *(SPECIAL["equal"] if ufunc == "not_equal" else ()))
+        users = "unknown" in kinds and self.computes(*special)  # `o + x`, of a class with an `__add__`
+        if any(f.is_tensor for f in facts) and not users and not scalars and not sequences and not unlike:
             return self.npx(ufunc)
         self.imported.add("ops")
         return f"{self.ops_name}.{ufunc}"
@@ -250,15 +294,14 @@ class Expressions:
     def _chain(self, e: ast.Compare, operands: list[ast.expr], names: list[str | None]) -> str:
         """`a < b < c` is `a < b and b < c`, the middle evaluated once."""
         links = []
+        left = self.text(operands[0])
         for i, name in enumerate(names):
-            left = self.text(operands[i])
-            if i > 0 and not isinstance(operands[i], (ast.Name, ast.Constant)):
-                left = f"_value{self.temporaries}"
-            right = self.text(operands[i + 1])
+            right = after = self.text(operands[i + 1])
             if i + 1 < len(names) and not isinstance(operands[i + 1], (ast.Name, ast.Constant)):
-                self.temporaries += 1
-                right = f"(_value{self.temporaries} := {right})"
+                after = self.temporary()
+                right = f"({after} := {right})"
             links.append(f"{self._function(str(name), self.fact(operands[i]), self.fact(operands[i + 1]))}({left}, {right})")
+            left = after
         return f"({' and '.join(links)})"
 
     def subscript(self, e: ast.Subscript) -> tuple[str, str]:
@@ -282,7 +325,8 @@ class Expressions:
         owner = self.fact(e.value)
         if not isinstance(e.ctx, ast.Load) or not (owner.may_be_tensor or self._tensor_key(e)) or owner.kind == "name":
             return None
-        if isinstance(e.slice, ast.Constant) and isinstance(e.slice.value, str):
+        named = isinstance(e.slice, ast.Constant) and isinstance(e.slice.value, str)
+        if named and not (self.exact or owner.is_tensor or self.computes("__getitem__", "__missing__")):
             return None
         if owner.is_tensor and not self.exact and not self.mirrored:
             flipped = plain.flip(e.slice, self.facts)
@@ -327,6 +371,13 @@ class Expressions:
             return f"{self.torch()}.{e.attr}" if e in self.computed else None  # torch's is another object: `x is np.nan`
         if found.kind == "name" and str(found.value).startswith("numpy."):
             return self.numpy_name(e, str(found.value))
+        if owner.kind == "torch" and e not in self.used_up and e.attr in TORCH_ONLY and self.computes(e.attr):
+            if self.thorough:
+                return self.ops("attribute", self.text(e.value), self.quoted(e.attr))
+            message = f"`.{e.attr}` may be a torch tensor's, or computed by a class"
+            self.refuse("opaque-call", e, message, "give the property another name")
+        if owner.kind in ("unknown", "other", "sequence") and self.computes(e.attr, "__getattr__", "__getattribute__"):
+            return self.ops("attribute", self.text(e.value), self.quoted(e.attr))
         if not owner.may_be_tensor:
             return None
         if e.attr == "__class__":
@@ -337,9 +388,22 @@ class Expressions:
             if e.attr == "T" and owner.kind == "array" and owner.rank == 2:
                 return None
             return self.ops("attribute", self.text(e.value), self.quoted(e.attr))
+        if owner.is_tensor and not self.table.has_attribute(e.attr):
+            return self.ops("get_attribute", self.text(e.value), self.quoted(e.attr))  # NumPy's own error, if it comes to that
         if owner.is_tensor and e.attr not in ("shape", "ndim") and f"numpy.ndarray.{e.attr}" not in self.table.rules:
             self.unmapped(e, f"numpy.ndarray.{e.attr}", f"ndarray.{e.attr}")
+        elif e not in self.used_up and self._is_method(e):
+            return self.ops("method", self.text(e.value), self.quoted(e.attr))  # `m = x.std`: a tensor's own means something else
         return None
+
+    def _is_method(self, e: ast.Attribute) -> bool:
+        """An array's method that is not called here. What is no array for certain has it as a number or an array of its own, most
+        likely, but only where it is used at once can that be told."""
+        if f"numpy.ndarray.{e.attr}" not in self.table.rules or e.attr in ("shape", "ndim", "device"):
+            return False
+        made_by = self.fact(e.value.func).value if isinstance(e.value, ast.Call) else ""
+        known = made_by in ("numpy.iinfo", "numpy.finfo") or (isinstance(e.value, ast.Name) and e.value.id == "self")
+        return self.fact(e.value).is_tensor or not (known or e in self.consumed or e in self.computed)
 
     def numpy_name(self, e: ast.expr, name: str) -> str | None:
         """A NumPy name that is not called here. It stays NumPy's own object, whose identity can be asked for (`red is np.max`): what
@@ -363,35 +427,12 @@ class Expressions:
 
     def render_JoinedStr(self, e: ast.JoinedStr) -> str | None:
         """Text shows NumPy's values, so what may be a tensor is shown as NumPy would hold it."""
-        pieces: list[tuple[int, int, str]] = []
         opening = self.source.of(e).lstrip("fFrRbBuU")[:1]
         self.quote = "'" if opening == '"' else '"'
         try:
-            return self._formatted(e, pieces)
+            return formatted(self, e)
         finally:
             self.quote = '"'
-
-    def _formatted(self, e: ast.JoinedStr, pieces: list[tuple[int, int, str]]) -> str | None:
-        for part in ast.walk(e):
-            if not isinstance(part, ast.FormattedValue):
-                continue
-            fact = self.fact(part.value)
-            text = self.text(part.value)
-            if fact.kind in ("number", "text", "none") and text == self.source.of(part.value):
-                continue
-            start, end = self.source.span(part.value)
-            if not _same_expression(self.source.slice(start, end), part.value):
-                self.refuse("not-rewritten", e, "the place of an expression inside this f-string is not known on this Python")
-                return None
-            new = text if fact.kind in ("number", "text", "none", "other") else self.ops("python", text)
-            fitting = _within_quotes(new, self.source.of(e))
-            if fitting is None:
-                self.refuse("not-rewritten", e, "what is formatted cannot be written inside this f-string", "give it a name first")
-                return None
-            pieces.append((start, end, fitting))
-        whole = self.source.span(e)
-        inner = [p for p in pieces if not any(o is not p and o[0] <= p[0] and p[1] <= o[1] for o in pieces)]
-        return splice(self.source, *whole, inner) if inner else None
 
     def render_Call(self, e: ast.Call) -> str | None:
         from .rewriting_calls import render_call
@@ -400,7 +441,7 @@ class Expressions:
 
     def render_Starred(self, e: ast.Starred) -> str | None:
         """`[*x]`, `f(*x)`: the elements of an array are copies in NumPy, views in torch."""
-        if not (isinstance(e.ctx, ast.Load) and self.mutates and self.fact(e.value).may_be_tensor):
+        if not (isinstance(e.ctx, ast.Load) and (self.mutates or self.computes("__iter__")) and self.fact(e.value).may_be_tensor):
             return None
         return "*" + self.ops("iterate", self.text(e.value))
 
@@ -430,6 +471,8 @@ class Expressions:
 
     def iterated(self, e: ast.expr) -> str:
         text, fact = self.text(e), self.fact(e)
+        if fact.kind == "unknown" and not _is_call_to(e, "range") and self.computes("__iter__", "__next__", "__getitem__"):
+            return self.ops("iterate", text)
         if fact.kind == "array" and fact.rank in (1, None) and self.mutates:
             return self.ops("iterate", text)
         return (
@@ -462,24 +505,6 @@ class Expressions:
                 f"`{shown}` has no torch rule",
                 "compute it from functions that have one, or split the node around it",
             )
-
-
-def _same_expression(text: str, node: ast.expr) -> bool:
-    try:
-        return ast.dump(ast.parse(f"({text})", mode="eval").body) == ast.dump(node)
-    except SyntaxError:
-        return False
-
-
-def _within_quotes(text: str, f_string: str) -> str | None:
-    """Python text such that it may stand inside an f-string: with other quotes than the string's. None where that can't be done."""
-    quoted = f_string.lstrip("fFrRbBuU")
-    quote = quoted[:3] if quoted[:3] in ("'''", '"""') else quoted[:1]
-    if quote not in text and "\\" not in text:
-        return text
-    other = '"' if quote[0] == "'" else "'"
-    swapped = text.replace(quote[0], other)
-    return swapped if len(quote) == 1 and other not in text and "\\" not in text else None
 
 
 def grouped(node: ast.expr, text: str) -> str:

@@ -18,6 +18,10 @@ from typing import Any
 from .refusing import refusals
 
 _FORMAT = 8  # of the cached index
+_UNRULED_WRITERS = frozenset(("resize", "setfield", "setflags", "itemset", "at", "shuffle"))
+"""Those that write into an array and have no rule that says so."""
+_OF_SCALARS = frozenset(("as_integer_ratio", "bit_count", "denominator", "fromhex", "hex", "is_integer", "newbyteorder", "numerator"))
+"""What NumPy's scalars have (its arrays had, once) and no rule speaks of."""
 UFUNC_KEYWORDS = ("out", "where", "casting", "order", "dtype", "subok", "signature")
 
 
@@ -102,10 +106,19 @@ class Table:
         """Whether NumPy (or a project's rules) has a name, as far as the table says."""
         return name in self.rules or name in self.refusals
 
+    @functools.cached_property
+    def in_place(self) -> frozenset[str]:
+        """What functions and methods that write into an array are called, whatever stands before the dot."""
+        return _UNRULED_WRITERS | {name.rpartition(".")[2] for name, rule in self.rules.items() if rule.writes}
+
     def is_method(self, attribute: str) -> bool:
         """Whether ndarray has it, as far as the table knows."""
         name = f"numpy.ndarray.{attribute}"
         return name in self.rules or name in self.refusals
+
+    def has_attribute(self, attribute: str) -> bool:
+        """Whether NumPy's arrays or scalars have it. What they have not is an AttributeError, in torch too."""
+        return self.is_method(attribute) or attribute in _UNRULED_WRITERS | _OF_SCALARS or attribute.startswith("__")
 
 
 def load_table(extra: Sequence[str] = (), root: str = ".", files: Sequence[tuple[str, str]] = ()) -> Table:

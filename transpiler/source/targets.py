@@ -38,6 +38,11 @@ def said(name: str, target: str) -> bool:
     return not (target == "np2fx" and name in CONVERTED_BY_NP2FX)
 
 
+def follows_branches(target: str) -> bool:
+    """Whether what is spoken to records both ways of a branch on values, and keeps numbers of values in its graph."""
+    return target == "np2fx"
+
+
 def severity(name: str, given: str, target: str) -> str:
     """The severity of a finding for a target."""
     return "error" if target == "leapp" and name in ERRORS_FOR_LEAPP and given == "warning" else given

@@ -6,7 +6,21 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+
+NEWLINE = re.compile(r"\r\n|\n|\r")
+
+
+def newline_of(text: str) -> str:
+    """The newline of the first line, which new lines take too: "\\n", "\\r\\n" or "\\r"."""
+    found = NEWLINE.search(text)
+    return found.group() if found else "\n"
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines as `ast` counts them, each with its newline."""
+    return re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
 
 
 class Source:
@@ -18,6 +32,14 @@ class Source:
         self.starts = [0]
         for line in self.bytes.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
+
+    @property
+    def newline(self) -> str:
+        return newline_of(self.text)
+
+    def after_line(self, line: int) -> int:
+        """The first byte after a line, its newline included."""
+        return self.starts[min(line, len(self.starts) - 1)]
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """First byte and the byte after the last one."""
@@ -71,7 +93,8 @@ def split_operator(between: str, operator: str) -> tuple[str, str]:
     at = 0
     while at < len(between):
         if between[at] == "#":
-            at = between.index("\n", at)
+            newline = NEWLINE.search(between, at)
+            at = newline.end() if newline is not None else len(between)
         elif between.startswith(operator, at):
             return between[:at], between[at + len(operator) :]
         else:

@@ -65,12 +65,12 @@ def twin_text(helper: Helper, source: Source, edits: list[Edit], decorators: lis
     at += len(head.group())
     text = splice(source, start, end, [*edits, (at, at + len(function.name.encode()), str(helper.twin))])
     indent = source.slice(start, source.span(function)[0])
-    return "".join([*(f"{indent}{d}{newline_of(source)}" for d in decorators), text])
+    return "".join([*(f"{indent}{d}{source.newline}" for d in decorators), text])
 
 
 def below(helper: Helper, source: Source, text: str) -> Edit:
     """The edit that puts a twin below its helper."""
-    newline = newline_of(source)
+    newline = source.newline
     end = _line_end(source, helper.function)
     ended = source.slice(end - 1, end) in ("\n", "\r")
     blank = newline * (1 if helper.method or helper.function.col_offset else 2)
@@ -78,12 +78,7 @@ def below(helper: Helper, source: Source, text: str) -> Edit:
 
 
 def _line_end(source: Source, function: FunctionNode) -> int:
-    last = function.end_lineno or function.lineno
-    return source.starts[last] if last < len(source.starts) else len(source.bytes)
-
-
-def newline_of(source: Source) -> str:
-    return "\r\n" if b"\r\n" in source.bytes else "\n"
+    return source.after_line(function.end_lineno or function.lineno)
 
 
 def callee_text(link: Link, source: Source, local: str) -> str:

@@ -27,6 +27,7 @@ class Value:
     items    of a sequence of known length; `element` stands for any item of a sequence or mapping
     memory   the arrays that share its buffer: "argument x", or the place that made it
     assumed  an array only because a node's parameter is one unless declared otherwise
+    guess    the parameter of which nothing is declared and on which alone it hangs that this is an array; "" where it surely is one
     constant a number's value; "Tensor" of an array declared as a torch tensor
     """
 
@@ -38,6 +39,7 @@ class Value:
     element: Value | None = None
     memory: frozenset[str] = frozenset()
     assumed: bool = False
+    guess: str = ""
     constant: Any = None
 
     @property
@@ -131,7 +133,7 @@ def join(a: Value, b: Value) -> Value:
                 return Value("sequence", traced, items=tuple(map(join, a.items, b.items)), memory=memory)
             return Value("sequence", traced, element=join(element_of(a), element_of(b)), memory=memory)
         same = {f: getattr(a, f) if getattr(a, f) == getattr(b, f) else None for f in ("rank", "dtype", "constant", "element")}
-        return Value(a.kind, traced, memory=memory, assumed=a.assumed and b.assumed, **same)
+        return Value(a.kind, traced, memory=memory, assumed=a.assumed and b.assumed, guess=a.guess and b.guess, **same)
     if {a.kind, b.kind} == {"array", "number"}:
         return Value("array", traced, memory=memory)
     if "none" in (a.kind, b.kind):  # `y = None` before a branch that makes the array
@@ -160,7 +162,8 @@ def operated(op: str, *operands: Value) -> Value:
     dtype = "bool" if op in ("compare", "logic") else promote(*dtypes) if all(dtypes) else None  # type: ignore[arg-type]
     if op == "divide" and dtype is not None and not dtype.startswith(("float", "complex")):
         dtype = "float64"
-    return Value("array", traced, rank, dtype, constant=unsure)
+    guesses = [o.guess for o in operands if o.is_array]
+    return Value("array", traced, rank, dtype, constant=unsure, guess=guesses[0] if all(guesses) else "")
 
 
 def _weak(number: Value) -> str | None:
@@ -181,10 +184,19 @@ def of_constant(value: Any) -> Value:
 _JAXTYPING = {"Float": None, "Int": None, "UInt": None, "Inexact": None, "Num": None, "Shaped": None, "Bool": "bool", "Complex": None}
 
 
-def of_spec(text: str) -> Value:
-    """A spec such as "float32[batch, 7]" (pipeline/spec.py has the forms). One that cannot be read declares nothing."""
+def of_spec(text: Any) -> Value:
+    """A spec such as "float32[batch, 7]" (pipeline/spec.py has the forms), or a container of some. One that cannot be read declares
+    nothing."""
     from ..pipeline.spec import ScalarSpec, SpecError, parse
 
+    if text is None:
+        return UNKNOWN
+    if isinstance(text, (list, tuple)):
+        return sequence(map(of_spec, text))
+    if isinstance(text, dict):
+        held = [of_spec(v) for v in text.values()]
+        element = join_all(held)
+        return Value("mapping", any(v.traced for v in held), element=element if len({v.kind for v in held}) < 2 else mixed(element))
     try:
         spec = parse(text)
     except SpecError:
@@ -192,6 +204,11 @@ def of_spec(text: str) -> Value:
     if isinstance(spec, ScalarSpec):
         return TEXT if spec.kind == "str" else Value("number", dtype=spec.kind)
     return array(True, spec.rank, spec.dtype)
+
+
+def mixed(element: Value) -> Value:
+    """Any item of a container of arrays and others."""
+    return replace(element, constant=UNSURE) if element.is_array else Value("unknown", element.traced)
 
 
 def of_annotation(node: ast.expr | None, names: Names) -> Value | None:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .findings import Finding, make_finding
+from .findings import Finding, kind_of, make_finding
 from .names import FunctionNode, Names
 from .reading import Reads
 from .table import Table
-from .targets import said, severity
+from .targets import follows_branches, said, severity
 from .values import MAYBE, TEXT, UNSURE, Value, element_of, join_all, moved
+from .ways import Fork
 
 
 class Walker:
@@ -29,6 +30,7 @@ class Walker:
         self.said: dict[tuple[str, int, int], Finding] = {}
         self.env: dict[str, Value] = {}
         self.returns: list[Value] = []
+        self.forks: list[Fork] = []
         self.globals: set[str] = set()
         self.stack: list[ast.AST] = []
         self.done: dict[tuple[object, ...], Value] = {}
@@ -61,6 +63,14 @@ class Walker:
             return
         finding = make_finding(name, path=self.path, message=message, hint=hint, severity=severity_, **self.place(node))
         self.said[key] = replace(finding, severity=severity(name, finding.severity, self.target))
+
+    def say_of(self, value: Value, name: str, node: ast.AST, message: str = "", hint: str = "") -> None:
+        """A finding about a value. Where it is an array only by a guess, it says so."""
+        if not value.guess:
+            self.say(name, node, message, hint)
+            return
+        hint = hint or f"say what it is: a spec (`@np2fx.node({value.guess}=...)`) or an annotation"
+        self.say(name, node, f"if `{value.guess}` is an array, {message or kind_of(name).message}", hint, "warning")
 
     def place(self, node: ast.AST) -> dict[str, Any]:
         line, end = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
@@ -119,7 +129,8 @@ class Walker:
         elif isinstance(target, ast.Subscript):
             owner = self.visit(target.value)
             self.visit(target.slice)
-            self.write(target.value, owner, value)
+            key = target.slice.value if isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str) else None
+            self.write(target.value, owner, value, key=key)
             if owner.kind in ("sequence", "mapping") and isinstance(target.value, ast.Name):
                 self.env[target.value.id] = Value(
                     owner.kind,
@@ -148,10 +159,11 @@ class Walker:
         for t in target.elts:
             self.bind(t, element)
 
-    def write(self, target: ast.expr, owner: Value, value: Value, sure: bool = True) -> None:
+    def write(self, target: ast.expr, owner: Value, value: Value, sure: bool = True, key: str | None = None) -> None:
         """A write into a value: says whose memory it changes, and lets what is written flow into all that share it.
 
-        Not `sure` is the write of `s += 1` where `s` may be a scalar, which is bound anew."""
+        `key` is the text under which an item is put into a container. Not `sure` is the write of `s += 1` where `s` may be a scalar,
+        which is bound anew."""
         memory = frozenset(m.removeprefix(MAYBE) for m in owner.memory)
         arguments = sorted(m.partition(" ")[2] for m in memory if m.startswith("argument "))
         states = sorted(m.partition(" ")[2] for m in memory if m.startswith("state "))
@@ -159,7 +171,11 @@ class Walker:
             self.effect(target, states[0])
         elif arguments and owner.kind != "number":
             hedge = "" if sure else f"if `{ast.unparse(target)}` is an array, "
-            self.say("mutation", target, f"{hedge}the node writes into its argument `{arguments[0]}`")
+            if key is None:
+                self.say("mutation", target, f"{hedge}the node writes into its argument `{arguments[0]}`")
+            else:
+                self.say("mutation", target, f"the node changes its argument `{arguments[0]}`, a container",
+                         f"make a new one: {{**{arguments[0]}, {key!r}: ...}}")  # fmt: skip
         elif owner.is_array:
             own = target.id if isinstance(target, ast.Name) else None
             others = [n for n, v in self.env.items() if n != own and v.reach & memory and v.kind in ("array", "sequence", "unknown")]
@@ -194,24 +210,34 @@ class Walker:
 
     # Truth, iteration, scalars.
 
-    def truth(self, node: ast.expr, value: Value) -> None:
-        """Python asks a value whether it is true: a branch."""
+    def truth(self, node: ast.expr, value: Value) -> bool:
+        """Python asks a value whether it is true: a branch. True where that is followed both ways."""
         if isinstance(node, ast.BoolOp):
-            for operand in node.values:
-                self.truth(operand, self.quietly(operand))
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            self.truth(node.operand, self.quietly(node.operand))
-        elif value.is_data:
+            asked = [self.truth(operand, self.quietly(operand)) for operand in node.values]
+            return any(asked)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self.truth(node.operand, self.quietly(node.operand))
+        if follows_branches(self.target):
+            return value.is_data and not value.assumed
+        if value.is_data:
             if value.assumed and isinstance(node, ast.Name):
                 self.say("data-dependent-branch", node, f"if `{node.id}` is an array, this branch is decided by its values",
                          f"say what it is if it is not: `{node.id}: bool`", "warning")  # fmt: skip
             else:
-                self.say("data-dependent-branch", node)
+                self.say_of(value, "data-dependent-branch", node)
+        return False
+
+    def known_number(self, nodes: Sequence[ast.expr], values: Sequence[Value]) -> None:
+        """A number that a count, a size or a key has to be known for: one that was made of array values is not."""
+        for node, value in zip(nodes, values, strict=False):
+            if value.kind == "number" and value.traced and follows_branches(self.target):
+                self.say("python-value", node, "a number made of array values has to be known here",
+                         "compute with arrays, or pass the number in")  # fmt: skip
 
     def iterated(self, node: ast.expr, value: Value) -> Value:
         """A Python loop over a value: its elements."""
         if value.is_array and value.is_data and value.rank != 0:
-            self.say("element-iteration", node)
+            self.say_of(value, "element-iteration", node)
         return TEXT if value.kind == "mapping" else element_of(value)  # a mapping's keys are no data
 
     def scalar(self, node: ast.AST, how: str, value: Value, taken: int) -> None:
@@ -221,4 +247,4 @@ class Walker:
             what = f"`{what}`" if len(what) <= 30 and what != "the array" else "the array"
             self.say("scalar-index", node, f"if {what} is {taken}-D, {how} gives a scalar that leaves the graph", severity_="warning")
         else:
-            self.say("scalar-index", node, f"{how} gives a scalar, which leaves the graph")
+            self.say_of(value, "scalar-index", node, f"{how} gives a scalar, which leaves the graph")

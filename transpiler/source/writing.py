@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .table import RuleSource, Table
 
-_BY_OPERATOR = frozenset(
-    "operator." + n
-    for n in ("setitem", "delitem", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor",
-              "ilshift", "irshift", "iconcat")
-)  # fmt: skip
+_OPERATORS = ("setitem", "delitem", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor",
+              "ilshift", "irshift", "iconcat")  # fmt: skip
+_BY_NAME = frozenset(("builtins.setattr", "builtins.delattr", *(f"operator.{n}" for n in _OPERATORS)))
+_BY_METHOD = frozenset(f"__{n}__" for n in ("setattr", "delattr", *_OPERATORS))
 _METHODS = {"reduce": 3, "accumulate": 3, "reduceat": 4}
 """Where `out` stands among the arguments of a ufunc's methods."""
 _BY_KEYWORD = 1000
@@ -22,12 +21,18 @@ _CALLING = ("builtins.map", "builtins.filter", "functools.partial", "functools.r
 
 
 def writes(name: str, call: ast.Call, table: Table) -> bool:
-    """Whether a call of NumPy's or of `operator`'s writes into an argument, or may give it out as its result (`copy=False`).
+    """Whether a call of NumPy's, of `operator`'s or of a builtin writes into an argument, or may give it out as its result
+    (`copy=False`), or hands out a method that writes (`getattr(x, "fill")`).
 
     name   what is called; "numpy.ndarray.clip" for a method, whose array is not among the arguments"""
-    if name in _BY_OPERATOR or (name.startswith("numpy.") and name.endswith(".at")):
-        return True
     base, _, last = name.rpartition(".")
+    if by_keyword(call) or name in _BY_NAME or last in _BY_METHOD or (name.startswith("numpy.") and last in ("at", "shuffle")):
+        return True
+    if base == "numpy.ndarray" and last in table.in_place:
+        return True
+    if name == "builtins.getattr" or last == "__getattribute__":
+        asked = [a.value if isinstance(a, ast.Constant) else None for a in call.args[-1 if last == "__getattribute__" else 1 :][:1]]
+        return any(a is None or a in table.in_place or a in _BY_METHOD for a in asked or [None])
     rule = table.rules.get(name)
     if rule is None and base in table.rules and last in _METHODS:
         return _reaches(call, _METHODS[last])
@@ -38,6 +43,12 @@ def writes(name: str, call: ast.Call, table: Table) -> bool:
     shift = 1 if name.startswith("numpy.ndarray.") else 0
     places = {parameter: place for parameter in ("out", "copy") if (place := _place(rule, parameter)) is not None}
     return any(_reaches(call, place - shift * (place != _BY_KEYWORD), parameter) for parameter, place in places.items())
+
+
+def by_keyword(call: ast.Call) -> bool:
+    """Whether a call has an `out=`, or a `copy=` that may be anything but True."""
+    whole = [k.value for k in call.keywords if k.arg == "copy"]
+    return any(k.arg == "out" for k in call.keywords) or any(not (isinstance(v, ast.Constant) and v.value is True) for v in whole)
 
 
 def _place(rule: RuleSource, parameter: str) -> int | None:

@@ -1,16 +1,15 @@
-"""Branches on values: the function is traced once for each way through it, and the graphs are merged by `torch.where`.
+"""Branches on values: the function is traced once for each way through it, and the graphs are merged into one.
 
 `if x.sum() > 0: ... else: ...` asks a traced value for its truth. The tracer answers, notes the question, and runs the function
-again with the other answer, until every way has been seen (`explore`). Each way is a graph of its own; `merge` puts them into one in
-which what they share stands once, all of it is computed, and each result is chosen by the conditions. That is right only where the
-way not taken can be computed without harm: what may fail (an index, a decomposition) on one way only is refused. An assertion asks then
-for the conditions of its way, too. A Python number that differs from way to way is chosen like an array.
+again with the other answer, until every way has been seen (`explore`). Each way is a graph of its own; `_Merge` puts them into one in
+which what they share stands once. There all of it is computed, and each result is chosen by the conditions. That is right only where the
+way not taken can be computed without harm: what may fail (an index, a decomposition) on one way only is run on that way alone (see
+`conditions`). An assertion asks for the conditions of its way, too. A Python number that differs from way to way is chosen like an array.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +18,13 @@ import torch
 from torch import fx
 
 from ..semantics.arrays import as_tensor
-from .compare import values_of
+from .compare import compare_graphs, values_of
+from .conditions import Block, Plan, decisions_about
 from .duplicates import key_of
 from .errors import TraceError, error, is_library
 from .module import TracedModule
 from .outputs import is_inline
+from .risks import may_fail, must_stay
 from .structure import Fixed, Leaf, Node, flatten, rebuild, same
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 MOST_WAYS = 32
 _WAY_OUT = "choose element by element: np.where(condition, a, b), or split the node at the branch"
-_MAY_FAIL = ("linalg", "cholesky", "gather", "scatter", "take", "put", "index", "embedding", "inverse", "solve", "copy_")
 
 
 @dataclass
@@ -57,7 +57,6 @@ class Forks:
         if number >= MOST_WAYS:
             raise error("data-dependent-branch", f"more than {MOST_WAYS} branches hang on values", _WAY_OUT)
         answer = self.answers[number] if number < len(self.answers) else True
-        node.meta["writes"] = True  # kept, though nothing may use it
         node.meta.setdefault("decides", []).append(number)
         self.asked.append(truth)
         self.given.append(answer)
@@ -130,6 +129,7 @@ class _Merge:
         self.face: Any = self.first.module.face
         self.shared: dict[Any, list[fx.Node]] = {}
         self.constants: dict[Any, fx.Node] = {}
+        self.graphs: list[fx.Node] = []
         self.inputs = [self.graph.placeholder(name) for name in self.face.names]
         self.conditions: dict[tuple[bool, ...], fx.Node] = {}
         self.users: dict[fx.Node, set[int]] = {}
@@ -140,27 +140,25 @@ class _Merge:
         if any(r.sizes for r in self.recordings.values()):
             self.refuse("sizes depend on values on one of the ways")
         outputs = self.in_one_form({number: self.copied(number, recording) for number, recording in self.recordings.items()})
-        self.check_safe()
-        for (condition, message), ways in self.assertions.items():
-            self.assert_on(ways, condition, message)
-        merged = self.chosen((), list(range(len(self.ways))), outputs)
+        apart: set[tuple[bool, ...]] = set().union(*(decisions_about(ways, self.ways) for ways in self.users_of_risks()))
+        true = self.constant(torch.tensor(True))
+        block = Block(Plan(self.ways, self.graph, self.users, self.conditions, apart, self.assertions, outputs, true), self.root)
+        merged = block.join((), list(range(len(self.ways))))
         if merged is None:
             raise AssertionError("every way raises")
+        graph, inputs = block.graph, [block.of(n) for n in self.inputs]
         face = self.face
         mutated = sorted({i for r in self.recordings.values() for i in r.module.face.mutated})  # type: ignore[union-attr]
-        count = len(merged) - len(self.inputs)
+        count = len(merged) - len(inputs)
         results = merged[:count]
         for i in mutated:
-            copy = self.graph.create_node("call_function", torch.ops.aten.copy_.default, (self.inputs[i], merged[count + i]), {})
+            copy = graph.create_node("call_function", torch.ops.aten.copy_.default, (inputs[i], merged[count + i]), {})
             results = [copy if r is merged[count + i] else r for r in results]
         face.outputs = None if is_inline(self.structure) else self.structure
-        self.graph.output(rebuild(self.structure, results.__getitem__) if face.outputs is None else tuple(results))
-        for node in self.graph.nodes:
-            node.meta.pop("writes", None)
-            node.meta.pop("decides", None)
-        self.graph.eliminate_dead_code(lambda n: n.is_impure() or n.target is torch.ops.aten.copy_.default)
-        self.graph.lint()
-        made = TracedModule(self.root, self.graph, type(self.first.module).__name__)
+        graph.output(rebuild(self.structure, results.__getitem__) if face.outputs is None else tuple(results))
+        graph.eliminate_dead_code(lambda n: n.is_impure() or n.target is torch.ops.aten.copy_.default or must_stay(n))
+        graph.lint()
+        made = TracedModule(self.root, graph, type(self.first.module).__name__)
         face.mutated = mutated
         made.face = face
         return made
@@ -182,6 +180,8 @@ class _Merge:
                 left[self.inputs.index(places[node.args[0]])] = places[node]
             elif node.target is torch._assert_async:
                 self.assertions.setdefault((places[node.args[0]], node.args[1]), set()).add(number)
+            elif node.meta.get("writes"):
+                self.refuse("torch writes into a tensor in place, which another way may read before or without that")
             else:
                 places[node] = self.add(node, module, places, number)
                 self.users.setdefault(places[node], set()).add(number)
@@ -202,6 +202,8 @@ class _Merge:
 
     def add(self, node: fx.Node, module: TracedModule, places: dict[fx.Node, fx.Node], way: int) -> fx.Node:
         """A node of one way: the one that stands there already where another way has it too."""
+        if "graph" in node.meta:
+            return self.graph_of(node)
         if node.op == "get_attr":
             return self.constant(getattr(module, str(node.target)))
         same = self.shared.setdefault(key_of(node, lambda n: places[n].name), [])
@@ -210,6 +212,17 @@ class _Merge:
             found = self.graph.node_copy(node, places.__getitem__)
             same.append(found)
         return found
+
+    def graph_of(self, node: fx.Node) -> fx.Node:
+        """The node of a graph within the graph (see loops): the one that stands there already where it is the same graph."""
+        for known in self.graphs:
+            if compare_graphs(known.meta["graph"], node.meta["graph"]) is None:
+                return known
+        made = self.graph.create_node("get_attr", f"{str(node.target).rpartition('_')[0]}_{len(self.graphs)}", (), {})
+        made.meta.update(node.meta)
+        self.root.add_module(str(made.target), node.meta["graph"])
+        self.graphs.append(made)
+        return made
 
     def constant(self, x: torch.Tensor) -> fx.Node:
         values = values_of(x)
@@ -223,54 +236,6 @@ class _Merge:
                 self.root.register_buffer(name, x)
             self.constants[key] = self.graph.create_node("get_attr", name, (), {})
         return self.constants[key]
-
-    def chosen(self, answers: tuple[bool, ...], ways: list[int], outputs: dict[int, list[fx.Node]]) -> list[fx.Node] | None:
-        """The results after `answers`, chosen among the ways that begin so; None where all of these raise.
-
-        Where one side raises, the graph asserts that it is not taken and goes on with the other."""
-        if len(ways) == 1:
-            return outputs.get(ways[0])
-        sides = [[w for w in ways if self.ways[w].answers[len(answers)] is answer] for answer in (True, False)]
-        yes = self.chosen((*answers, True), sides[0], outputs)
-        no = self.chosen((*answers, False), sides[1], outputs)
-        if yes is None and no is None:
-            return None
-        condition = self.conditions[answers]
-        if yes is not None and no is not None:
-            return [a if a is b else self.graph.call_function(torch.where, (condition, a, b)) for a, b in zip(yes, no, strict=True)]
-        self.assert_not_taken(answers, yes is None, next(self.ways[w].raised for w in sides[yes is not None]))
-        return yes or no
-
-    def assert_not_taken(self, answers: tuple[bool, ...], answer: bool, message: str) -> None:
-        """The exported graph fails where the function raises: never `answer` after `answers`."""
-        fine = self.conditions[answers]
-        if answer:
-            fine = self.graph.call_function(torch.logical_not, (fine,))
-        for n, before in enumerate(answers):
-            reached = self.conditions[answers[:n]]
-            missed = self.graph.call_function(torch.logical_not, (reached,)) if before else reached
-            fine = self.graph.call_function(torch.logical_or, (missed, fine))
-        self.graph.call_function(torch._assert_async, (fine, message))
-
-    def assert_on(self, ways: set[int], condition: fx.Node, message: str) -> None:
-        """An assertion that stands on these ways alone."""
-        reached = self.is_one_of(ways, (), list(range(len(self.ways))))
-        if isinstance(reached, fx.Node):
-            condition = self.graph.call_function(torch.logical_or, (condition, self.graph.call_function(torch.logical_not, (reached,))))
-        self.graph.call_function(torch._assert_async, (condition, message))
-
-    def is_one_of(self, chosen: set[int], answers: tuple[bool, ...], ways: list[int]) -> fx.Node | bool:
-        """Whether the way that is taken, one of `ways`, which all begin with `answers`, is one of `chosen`."""
-        recorded = {w for w in ways if w in self.recordings}
-        if not recorded & chosen or recorded <= chosen:  # after a way that raises nothing else counts
-            return bool(recorded & chosen)
-        condition = self.conditions[answers]
-        sides = [self.is_one_of(chosen, (*answers, answer), [w for w in ways if self.ways[w].answers[len(answers)] is answer])
-                 for answer in (True, False)]  # fmt: skip
-        other = self.graph.call_function(torch.logical_not, (condition,))
-        parts = [c if side is True else self.graph.call_function(torch.logical_and, (c, side))
-                 for c, side in zip((condition, other), sides, strict=True) if side is not False]  # fmt: skip
-        return parts[0] if len(parts) == 1 else self.graph.call_function(torch.logical_or, tuple(parts))
 
     def check_given(self, other: Recording) -> None:
         """What becomes of the arguments must have the same shape and dtype on all ways."""
@@ -305,15 +270,13 @@ class _Merge:
         self.structure = common(forms)
         return {n: results[n] + outputs[n][len(leaves[n]) :] for n in outputs}
 
-    def check_safe(self) -> None:
-        """What stands on some ways only must not be able to fail."""
+    def users_of_risks(self) -> Iterator[set[int]]:
+        """The ways that have a node, for each one that may fail, or never end, where it is not meant to run."""
         for node, ways in self.users.items():
             if len(ways) == len(self.recordings) or node.op == "get_attr":
                 continue
-            name = str(node.target).lower().replace("select_scatter", "").replace("slice_scatter", "")
-            by_value = node.target is operator.getitem and _has_node(node.args[1])
-            if by_value or any(word in name for word in _MAY_FAIL):
-                self.refuse(f"{node.meta.get('numpy') or node.target} may fail where it is not meant to run")
+            if may_fail(node):
+                yield ways
 
     def refuse(self, why: str) -> None:
         raise error("data-dependent-branch", f"a branch hangs on a value, and cannot be a choice: {why}", _WAY_OUT, self.place)
@@ -329,12 +292,6 @@ def _collect(structure: Any, value: Any, found: list[fx.Node]) -> None:
     elif isinstance(value, (list, tuple)):
         for v in value:
             _collect(structure, v, found)
-
-
-def _has_node(x: Any) -> bool:
-    found: list[fx.Node] = []
-    fx.node.map_arg(x, found.append)
-    return bool(found)
 
 
 def _described(x: Any) -> str:

@@ -24,7 +24,14 @@ def compare_graphs(g1: fx.GraphModule, g2: fx.GraphModule) -> str | None:
         if a.op != b.op or (a.op != "get_attr" and a.target != b.target):
             return f"{_told(a)} and {_told(b)}"
         if a.op == "get_attr":
-            if not _same_bits(_attribute(g1, a.target), _attribute(g2, b.target)):
+            one, other = _attribute(g1, a.target), _attribute(g2, b.target)
+            if isinstance(one, fx.GraphModule) and isinstance(other, fx.GraphModule):
+                why = compare_graphs(one, other)
+                if why is not None:
+                    return why
+            elif isinstance(one, fx.GraphModule) or isinstance(other, fx.GraphModule):
+                return f"{_told(a)} and {_told(b)}"
+            elif not _same_bits(one, other):
                 return f"the constant {a.target} ({_place(a)}) has other contents"
             continue
         if not _same_argument((a.args, a.kwargs), (b.args, b.kwargs), *numbers):
@@ -72,7 +79,7 @@ def _bytes(x: torch.Tensor) -> torch.Tensor:
     return x.detach().reshape(-1).clone(memory_format=torch.contiguous_format).view(torch.uint8)
 
 
-def _attribute(module: Any, path: str) -> torch.Tensor:
+def _attribute(module: Any, path: str) -> Any:
     for part in path.split("."):
         module = getattr(module, part)
     return module

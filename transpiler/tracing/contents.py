@@ -84,7 +84,7 @@ def _taken_apart(x: Any) -> tuple[Any, list[Any]]:
     elif isinstance(x, (int, str, bytes, range, numpy.dtype)):
         own = repr(x)
     held = getattr(x, "__dict__", None)
-    return own, parts + ([held] if isinstance(held, dict) else []) + _slots(x)
+    return own, parts + ([held] if isinstance(held, dict) else []) + [p for item in slots_of(x).items() for p in item]
 
 
 def _tensor(x: torch.Tensor) -> Any:
@@ -108,15 +108,15 @@ def _cells(function: types.FunctionType) -> list[Any]:
     return found
 
 
-def _slots(x: Any) -> list[Any]:
-    """The values in `__slots__`."""
-    found: list[Any] = []
+def slots_of(x: Any) -> dict[str, Any]:
+    """The values in `__slots__`, by name."""
+    found: dict[str, Any] = {}
     for cls in type(x).__mro__:
         if cls.__flags__ & _HEAP_TYPE:
             for name, member in vars(cls).items():
                 if isinstance(member, types.MemberDescriptorType):
                     try:
-                        found += [name, member.__get__(x)]
+                        found[name] = member.__get__(x)
                     except AttributeError:
                         continue
     return found

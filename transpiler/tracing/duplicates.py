@@ -29,8 +29,9 @@ def _frozen(x: Any, name: Callable[[fx.Node], str]) -> Any:
 def merge_duplicates(graph: fx.Graph, apart: set[fx.Node]) -> None:
     """Let each thing be computed once, except `apart`: what results of the function lie in, each of which has memory of its own in NumPy.
 
-    Where anything is written in place, the same call can give another value later, and nothing is merged."""
-    if any(n.meta.get("writes") for n in graph.nodes):
+    Where anything is written in place, the same call can give another value later, and nothing is merged; nor on one of several ways
+    through the function, as the others must find the same nodes."""
+    if any(n.meta.get("writes") or n.meta.get("decides") for n in graph.nodes):
         return
     seen: dict[Any, fx.Node] = {}
     for node in list(graph.nodes):

@@ -25,6 +25,7 @@ from .errors import TraceError, error
 from .kept import check_state, surroundings_of
 from .layout import layout_of
 from .lifting import Lifter
+from .loops import Again, explained, unrolled
 from .module import Face, TracedModule, copied
 from .outputs import finish
 from .patches import patched
@@ -198,16 +199,39 @@ class Recording:
 
 def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, leaves: list[Any], diagnose: bool = False) -> Recording:
     """Run `fn` on traced arrays with the values `leaves`, once for each way that its branches on values can go."""
-    return explore(lambda forks: _record_way(fn, bound, face, leaves, forks, diagnose), face.place)
+    loops: dict[Any, Any] = {}
+
+    def run(forks: Forks) -> Recording:
+        while True:
+            try:
+                return _record_way(fn, bound, face, leaves, forks, diagnose, loops)
+            except Again:
+                forks.asked.clear()
+                forks.given.clear()
+
+    try:
+        return explore(run, face.place)
+    except TraceError as refused:
+        if unrolled(loops):  # what a few rounds give may be Python's own number, which is needed later
+            with contextlib.suppress(TraceError):
+                return explore(run, face.place)
+        raise explained(refused, loops) from refused.__cause__
 
 
 def _record_way(
-    fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, leaves: list[Any], forks: Forks, diagnose: bool
+    fn: Callable[..., Any],
+    bound: inspect.BoundArguments,
+    face: Face,
+    leaves: list[Any],
+    forks: Forks,
+    diagnose: bool,
+    loops: dict[Any, Any],
 ) -> Recording:
     """Run `fn` once, with these answers to the questions for the truth of values."""
     face = replace(face, accepted=set())
     tracer = Tracer()
-    tracer.forks = forks
+    tracer.forks, tracer.loops = forks, loops
+    tracer.rounded = face.rounded  # of all ways
     tracer.diagnose = diagnose
     lifter = Lifter(tracer)
     token = state.enter(tracer)
@@ -222,6 +246,8 @@ def _record_way(
             arguments = {k: lifter.lift(v) for k, v in plain.items()}
             call = inspect.BoundArguments(bound.signature, arguments)  # type: ignore[arg-type]
             result = _call(tracer, lifter.function(fn), call)
+            if tracer.again:
+                raise Again
             with tracer.inside():
                 _check_effects(tracer, lifter, face, plain, given)
                 module, values = finish(tracer, face, result, given)

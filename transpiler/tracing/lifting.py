@@ -23,6 +23,7 @@ from .builtin import BUILTINS
 from .errors import error, is_library
 from .patches import scalar_twins, twins, vectorised
 from .sourcing import NAMES, sourced
+from .structure import keeps_result
 from .table import VECTORIZE
 from .twin import Twin
 
@@ -129,9 +130,12 @@ class Lifter:
         self._instances[id(x)] = (x, before, lifted)
 
     def attributes_set(self) -> list[str]:
-        """The attributes of the user's objects that the traced functions set: they would outlive the call."""
-        return sorted({f"{type(x).__name__}.{name}" for x, _, lifted in self._instances.values() for name in {*vars(x), *lifted}
-                       if vars(x).get(name, self) is not lifted.get(name, self)})  # fmt: skip
+        """The attributes of the user's objects that the traced functions set: they would outlive the call.
+
+        What a `cached_property` keeps is none: the next call would compute the same."""
+        found = [(x, name, name in lifted) for x, _, lifted in self._instances.values() for name in {*vars(x), *lifted}
+                 if vars(x).get(name, self) is not lifted.get(name, self)]  # fmt: skip
+        return sorted({f"{type(x).__name__}.{name}" for x, name, was in found if was or not keeps_result(x, name)})
 
     def _classes_of(self, x: Any) -> None:
         """The methods of a user's class are rebuilt in the class, for the time of the trace. In other threads they do what they did."""

@@ -36,6 +36,9 @@ class Memory:
     paused    True while NumPy, a rule or the tracer itself runs: what they call is not traced
     failure   the first TraceError, which the traced function may have caught
     caught    where NumPy raised inside the trace, if it did: (place, error)
+    loops     what is known of the `while`s on values (see loops)
+    again     whether the trace must start again, as more is known of one
+    rounded   the dtypes of what was computed: each result is rounded to one
     end       the code that calls the traced function: the frames above it are not part of the trace"""
 
     def __init__(self) -> None:
@@ -49,6 +52,9 @@ class Memory:
         self.caught: tuple[tuple[str, int], BaseException] | None = None
         self.floating: tuple[Any, int, Any] | None = None
         self.forks: Any = None
+        self.loops: dict[Any, Any] = {}
+        self.again = False
+        self.rounded: set[numpy.dtype[Any]] = set()
         self.end: types.CodeType | None = None
 
     @property

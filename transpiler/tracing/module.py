@@ -34,6 +34,7 @@ class Face:
     outputs    the structure of the result where the graph returns a flat tuple; None where it returns the result itself
     mutated    the numbers of the arrays that the function writes into
     traced     what may differ in a call: the shapes of the arrays, their layouts in memory, orders of keys and contents of objects
+    rounded    the dtypes of all that is computed on the way from the arguments to the result
     accepted   others of these for which the function has the same graph"""
 
     function: Callable[..., Any]
@@ -45,6 +46,7 @@ class Face:
     outputs: Any = None
     mutated: list[int] = field(default_factory=list)
     traced: tuple[Any, ...] = ()
+    rounded: set[numpy.dtype[Any]] = field(default_factory=set)
     accepted: set[tuple[Any, ...]] = field(default_factory=set)
 
     @property

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import gc
+import types
 from typing import Any
 
 import numpy
 import torch
 from torch import fx
 
+from ..semantics.table import Refused, module_of
 from .array import TracedNpArray
+from .contents import ATOMS
 from .duplicates import merge_duplicates
+from .errors import error
 from .module import Face, TracedModule
 from .number import TracedNumber, only
-from .structure import Fixed, Leaf, flatten, rebuild
+from .risks import must_stay
+from .state import is_traced
+from .structure import Fixed, Leaf, Node, flatten, rebuild
 from .tracer import Tracer
 
 
@@ -20,6 +27,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     """The graph module; and the result with NumPy's values for arrays."""
     outputs: list[Any] = []
     structure = flatten(result, "", outputs)
+    _check_kinds(structure, face)
     graph = tracer.graph
     samples = [g._storage if type(g) is TracedNpArray else None for g in given]
     face.mutated = [i for i, s in enumerate(samples) if s is not None and s.written]
@@ -38,7 +46,9 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     face.outputs = None if plain else structure
     graph.output(rebuild(structure, lambda i: nodes[i]) if plain else tuple(nodes))
     merge_duplicates(graph, tracer.recorder.beside(nodes))
-    _eliminate(graph)
+    if tracer.forks is not None and tracer.forks.given:
+        tracer.recorder.mark_views()
+    eliminate(graph)
     graph.lint()
     for name in [n for n in (*dict(tracer.root.named_buffers()), *dict(tracer.root.named_parameters())) if not _used(graph, n)]:
         delattr(tracer.root, name)
@@ -46,6 +56,38 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     module.face = face
     values = [x if isinstance(x, torch.Tensor) else _value(x) for x in outputs]
     return module, rebuild(structure, values.__getitem__)
+
+
+def _check_kinds(structure: Any, face: Face) -> None:
+    """Objects that hold traced arrays are no structure that a graph could give again."""
+    if isinstance(structure, Fixed) and type(structure.value) not in ATOMS and _reaches_traced(structure.value):
+        kind = type(structure.value)
+        hint = "return its arrays" + (", or make the class a dataclass" if module_of(kind) not in ("builtins", "collections") else "")
+        raise error("not-rewritten", f"the function returns a {kind.__name__} that holds arrays: "
+                    "a graph returns arrays, and lists, tuples, dicts, named tuples and dataclasses of them", hint, face.place)  # fmt: skip
+    for part in structure.parts if isinstance(structure, Node) else ():
+        _check_kinds(part, face)
+
+
+def _reaches_traced(x: Any) -> bool:
+    """Whether an object holds a traced array, in its attributes, its items or what a function has closed over."""
+    pending, seen = [x], {id(x): x}
+    while pending and len(seen) < _REACH:
+        x = pending.pop()
+        if is_traced(x):
+            return True
+        if isinstance(x, types.FunctionType):
+            held: list[Any] = [x.__closure__, x.__defaults__, x.__kwdefaults__]
+        else:
+            held = [] if isinstance(x, (type, types.ModuleType)) or type(x) in ATOMS else gc.get_referents(x)
+        new = {id(h): h for h in held if id(h) not in seen}
+        seen.update(new)
+        pending += new.values()
+    return False
+
+
+_REACH = 10_000
+"""So many objects are looked through."""
 
 
 def _value(x: Any) -> Any:
@@ -70,7 +112,11 @@ class _Memory:
             self.tracer.fail("opaque-call", "an array came back from code that the tracer cannot see", "split the node around that call")
         only(x, self.place)
         with recorder:
-            tensor = self.tracer.tensor(x)
+            try:
+                tensor = self.tracer.tensor(x)
+            except Refused as refused:
+                message = f"the function returns what no tensor holds: {refused.message}"
+                raise error(refused.name, message, refused.hint, self.place) from None
             constant = recorder.node(tensor) is None
             storage = x._storage if type(x) is TracedNpArray else None
             if constant:
@@ -98,15 +144,13 @@ def is_inline(structure: Any) -> bool:
     return structure.kind in (list, tuple, dict) and all(map(is_inline, structure.parts))
 
 
-def _eliminate(graph: fx.Graph) -> None:
-    """Remove what nothing uses and what changes nothing."""
-    graph.eliminate_dead_code(lambda node: bool(node.users) or node.is_impure() or bool(node.meta.get("writes")) or _may_raise(node))
+def eliminate(graph: fx.Graph) -> None:
+    """Remove what nothing uses and what changes nothing. What comes before a decision stays: the other ways must find the same nodes."""
+    nodes = list(graph.nodes)
+    last = max((i for i, n in enumerate(nodes) if n.meta.get("decides")), default=-1)
+    before = set(nodes[: last + 1])
+    graph.eliminate_dead_code(lambda n: n in before or bool(n.users) or n.is_impure() or bool(n.meta.get("writes")) or must_stay(n))
 
 
 def _used(graph: fx.Graph, name: str) -> bool:
     return any(n.op == "get_attr" and n.target == name for n in graph.nodes)
-
-
-def _may_raise(node: fx.Node) -> bool:
-    """True where sizes meet that depend on values: for other values they may not go together, also where nobody reads the result."""
-    return bool(node.meta.get("loose")) and len(node.all_input_nodes) > 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -128,6 +129,15 @@ class Recorder(TorchFunctionMode):
         memory = {pointer for pointer, node in held if node in wanted}
         return wanted | {node for pointer, node in held if pointer in memory}
 
+    def mark_views(self) -> None:
+        """Note at the nodes (`view` in their meta) which lie in the memory of an earlier one."""
+        owners: dict[int, fx.Node] = {}
+        with torch._C.DisableTorchFunction():
+            for x in self._kept:
+                node = self._nodes[id(x)]
+                if x.layout == torch.strided and owners.setdefault(x.untyped_storage()._cdata, node) is not node:
+                    node.meta["view"] = True
+
     def clone(self, x: torch.Tensor) -> fx.Node:
         """A node of its own memory with the value of `x`."""
         return self.graph.create_node("call_function", torch.clone, (self.argument(x),), {})
@@ -151,7 +161,7 @@ class Recorder(TorchFunctionMode):
         known = self._constants.get(id(x))
         if known is not None and known[1] == x._version:
             return known[2]
-        key = None if isinstance(x, torch.nn.Parameter) else _contents(x)
+        key = None if isinstance(x, torch.nn.Parameter) else contents_of_tensor(x)
         node = self._contents.get(key) if key is not None else None
         if node is None:
             node = self._get_attr(x)
@@ -159,6 +169,29 @@ class Recorder(TorchFunctionMode):
                 self._contents[key] = node
         self._constants[id(x)] = (x, x._version, node)
         return node
+
+    def constants(self) -> dict[fx.Node, torch.Tensor]:
+        """The tensors of the `get_attr` nodes."""
+        return {node: x for x, _, node in reversed(self._constants.values())}
+
+    def forget(self, nodes: set[fx.Node]) -> None:
+        """Let go of the constants that have these nodes."""
+        self._constants = {k: v for k, v in self._constants.items() if v[2] not in nodes}
+        self._contents = {k: n for k, n in self._contents.items() if n not in nodes}
+        for node in nodes:
+            if node.op == "get_attr" and hasattr(self.root, str(node.target)):
+                delattr(self.root, str(node.target))
+
+    def release(self, count: int) -> None:
+        """Let go of all but the first recorded tensors. One that something else still holds stays recorded: it is no constant."""
+        held = [(weakref.ref(x), id(x)) for x in self._kept[count:]]
+        del self._kept[count:]
+        for ref, key in held:
+            x = ref()
+            if x is not None:
+                self._kept.append(x)
+            else:
+                self._nodes.pop(key, None)
 
     def _get_attr(self, x: torch.Tensor) -> fx.Node:
         if isinstance(x, torch.nn.Parameter):
@@ -383,7 +416,7 @@ def _has_tensor(args: Any) -> bool:
     return any(isinstance(a, torch.Tensor) for a in args)
 
 
-def _contents(x: torch.Tensor) -> Any:
+def contents_of_tensor(x: torch.Tensor) -> Any:
     """A key that two tensors share if they have the same dtype, shape and bits; None where that is not to be had cheaply."""
     if x.device.type != "cpu" or x.layout != torch.strided or x.numel() > 1 << 20 or x.is_quantized:
         return None

@@ -11,14 +11,34 @@ the user's.
 from __future__ import annotations
 
 import ast
+import copy
+import inspect
 import linecache
 import types
+from collections import Counter
 from typing import Any
 
 from .builtin import called, contained, identical, negated
+from .hoisting import (
+    LOCALS,
+    OF_FRAMES,
+    UNSET,
+    UNSET_NAME,
+    WHILE,
+    Scope,
+    codes_by_place,
+    rebound_names,
+    scope_of,
+    shape_of,
+    stays,
+    taken_out,
+)
+from .loops import run_while
 
 CALLED, NEGATED, CONTAINED, IDENTICAL = "__np2fx_called__", "__np2fx_not__", "__np2fx_in__", "__np2fx_is__"
-NAMES: dict[str, Any] = {CALLED: called, NEGATED: negated, CONTAINED: contained, IDENTICAL: identical}
+NAMES: dict[str, Any] = {
+    CALLED: called, NEGATED: negated, CONTAINED: contained, IDENTICAL: identical, WHILE: run_while, LOCALS: locals, UNSET_NAME: UNSET,
+}  # fmt: skip
 """What sourced code finds among its globals."""
 
 
@@ -43,34 +63,96 @@ def _codes(text: str, path: str) -> dict[types.CodeType, types.CodeType]:
     try:
         tree = ast.parse(text, path)
         plain = compile(tree, path, "exec", dont_inherit=True)
-        changed = compile(ast.fix_missing_locations(_Open().visit(tree)), path, "exec", dont_inherit=True)
+        loops = _Open(path, plain, tree) if any(isinstance(n, ast.While) for n in ast.walk(tree)) else None
+        trees = [_Open().visit(copy.deepcopy(tree) if loops is not None else tree), *([loops.visit(tree)] if loops is not None else [])]
+        changed = [compile(ast.fix_missing_locations(t), path, "exec", dont_inherit=True) for t in trees]
     except (SyntaxError, ValueError, RecursionError):
         return {}
     found: dict[types.CodeType, types.CodeType] = {}
-    _pair(plain, changed, found)
+    for code in changed:  # a function that does not correspond without its loops keeps them
+        _pair(plain, code, found)
     return found
 
 
 def _pair(plain: types.CodeType, changed: types.CodeType, found: dict[types.CodeType, types.CodeType]) -> None:
     """Add the functions in two compilations of a file, one beside the other; those that do not correspond are left out."""
     inner = [[c for c in code.co_consts if isinstance(c, types.CodeType)] for code in (plain, changed)]
-    if len(inner[0]) != len(inner[1]):
-        return
+    if len(inner[0]) != len(inner[1]):  # some are in loops that were taken out
+        counts = [Counter(map(_place, codes)) for codes in inner]
+        there = {_place(c): c for c in inner[1]}
+        inner[0] = [c for c in inner[0] if counts[0][_place(c)] == counts[1][_place(c)] == 1]
+        inner[1] = [there[_place(c)] for c in inner[0]]
     for a, b in zip(*inner, strict=True):
-        if all(getattr(a, n) == getattr(b, n) for n in _KEPT):
+        if _alike(a, b):
             found[a] = b
             _pair(a, b, found)
 
 
-_KEPT = ("co_name", "co_firstlineno", "co_varnames", "co_freevars", "co_cellvars", "co_flags")
+def _place(code: types.CodeType) -> tuple[str, int]:
+    return code.co_name, code.co_firstlineno
+
+
+def _alike(plain: types.CodeType, changed: types.CodeType) -> bool:
+    """Of one name and place, with the same parameters, and no variables but the function's own."""
+    given = plain.co_argcount + plain.co_kwonlyargcount + sum(bool(plain.co_flags & flag) for flag in _STARS)
+    return (
+        all(getattr(plain, n) == getattr(changed, n) for n in _KEPT)
+        and plain.co_varnames[:given] == changed.co_varnames[:given]
+        and set(changed.co_varnames) <= set(plain.co_varnames)
+    )
+
+
+_KEPT = ("co_name", "co_firstlineno", "co_argcount", "co_kwonlyargcount", "co_freevars", "co_cellvars", "co_flags")
+_STARS = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
 
 
 class _Open(ast.NodeTransformer):
-    """Puts np2fx's functions in the places where Python would ask a value for itself."""
+    """Puts np2fx's functions in the places where Python would ask a value for itself; takes loops out where it is given the file's code."""
+
+    def __init__(self, path: str = "", plain: types.CodeType | None = None, tree: ast.AST | None = None) -> None:
+        self.path = path
+        self.codes = {} if plain is None else codes_by_place(plain)
+        self.rebound = frozenset() if tree is None else rebound_names(tree)
+        self.scope: Scope | None = None
+
+    def _function(self, node: Any) -> ast.AST:
+        around, self.scope = self.scope, scope_of(node, self.codes, self.rebound)
+        self.generic_visit(node)
+        self.scope = around
+        return node  # type: ignore[no-any-return]
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _function
+
+    def _guarded(self, node: Any) -> ast.AST:
+        """Loops that an exception may leave without leaving the function stay where they are: what they have bound is still read."""
+        around = self.scope
+        if stays(node):
+            self.scope = None
+        self.generic_visit(node)
+        self.scope = around
+        return node  # type: ignore[no-any-return]
+
+    visit_Try = visit_TryStar = visit_With = _guarded
+
+    def visit_While(self, node: ast.While) -> Any:
+        shape = None if self.scope is None else shape_of(node, self.scope)
+        if shape is None or self.scope is None:
+            return self._visit_test(node)
+        apart = copy.deepcopy(node)
+        returned = None if shape.returned is None else self.visit(copy.deepcopy(shape.returned))
+        tests = self.visit(apart.test), self._test(copy.deepcopy(node.test))
+        return taken_out(node, tests, self._visited_body(apart.body), returned, shape, self.scope, self.path)
+
+    def _visited_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for statement in body:
+            made = self.visit(statement)
+            found += made if isinstance(made, list) else [made]
+        return found
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, (ast.Name, ast.Attribute)) and not (isinstance(node.func, ast.Name) and node.func.id in _OF_FRAMES):
+        if isinstance(node.func, (ast.Name, ast.Attribute)) and not (isinstance(node.func, ast.Name) and node.func.id in OF_FRAMES):
             node.func = _call(node.func, CALLED, node.func)
         return node
 
@@ -98,7 +180,7 @@ class _Open(ast.NodeTransformer):
                 setattr(node, name, self._visited(value))
         return node  # type: ignore[no-any-return]
 
-    visit_If = visit_While = visit_IfExp = visit_Assert = _visit_test
+    visit_If = visit_IfExp = visit_Assert = _visit_test
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         node.target, node.iter, node.ifs = self.visit(node.target), self.visit(node.iter), [self._test(x) for x in node.ifs]
@@ -116,12 +198,9 @@ class _Open(ast.NodeTransformer):
 
     def _visited(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
+            return self._visited_body(value)
         return self.visit(value) if isinstance(value, ast.AST) else value
 
-
-_OF_FRAMES = ("super", "locals", "globals", "vars", "dir", "eval", "exec")
-"""Builtins that look at the code around their call."""
 
 
 def _call(place: ast.expr, name: str, *args: ast.expr) -> ast.expr:

@@ -56,8 +56,11 @@ _ORIGINALS: dict[str, Any] = {"empty": numpy.empty, "empty_like": numpy.empty_li
 
 def elements(tracer: Tracer, kind: Any, array: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
     """`np.nditer` and `np.ndenumerate` over one traced array, in C order."""
-    if args or kwargs or not isinstance(array, TracedNpArray):
+    if not isinstance(array, TracedNpArray):
         tracer.fail("element-iteration", f"numpy.{kind.__name__} with more than one array", "use array operations, or loop over indices")
+    if args or kwargs:
+        said = ", ".join(kwargs) if kwargs else "flags"
+        tracer.fail("element-iteration", f"numpy.{kind.__name__} with {said}", "use array operations, or loop over indices")
     if kind.__name__ == "nditer" and not array._value.flags.c_contiguous:
         tracer.fail("element-iteration", "numpy.nditer over an array that is not C-contiguous", "loop over x.ravel()")
     for index in numpy.ndindex(array.shape):
@@ -93,11 +96,11 @@ def _real(x: Any) -> Any:
     return x._value if type(x) in (TracedScalar, TracedNumber) else x
 
 
-def _nan_to_num(tracer: Tracer, x: Any, copy: bool = True, **kwargs: Any) -> Any:
+def _nan_to_num(tracer: Tracer, x: Any, copy: bool = True, *args: Any, **kwargs: Any) -> Any:
     """`copy=False` writes the result into `x`."""
     if copy or not isinstance(x, TracedNpArray):
         return NotImplemented
-    x[...] = tracer.call(numpy.nan_to_num, (x,), kwargs)
+    x[...] = tracer.call(numpy.nan_to_num, (x, True, *args), kwargs)
     return x
 
 

@@ -7,6 +7,7 @@ makes a new tensor and a new version; a view with an older version is read anew 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -41,14 +42,20 @@ class Storage:
     origin   "fresh" (made during the trace), "sample" (an argument) or "outside" (was there before the trace)
     lent     True once torch shares the memory (`from_numpy`), so that a write would have to be seen there
     written  True once a traced value was written into it
+    watch    called before a write
+    looped   the same, once it hangs on values which variables share it, as a loop has bound one of them again or not
+    stale    raises where the contents are read: something was written that may have been here
     base     for a view at a position that depends on values (`x[i]`): the array it came from, that one's version, the key"""
 
-    __slots__ = ("_places", "base", "lent", "node", "origin", "owner", "shells", "value", "version", "written")
+    __slots__ = ("_places", "base", "lent", "looped", "node", "origin", "owner", "shells", "stale", "value", "version", "watch", "written")
 
     def __init__(self, owner: numpy.ndarray[Any, Any], value: torch.Tensor | None, origin: str) -> None:
         self.owner, self.value, self.origin = owner, value, origin
         self.version = 0
         self.lent = self.written = False
+        self.watch: Callable[[Storage], None] | None = None
+        self.looped: Callable[[Storage], None] | None = None
+        self.stale: Callable[[], None] | None = None
         self.base: tuple[Any, int, Any] | None = None
         self.shells: list[Any] = []
         self.node: Any = None
@@ -68,9 +75,15 @@ class Storage:
                 "a write into an array that shares its memory with a torch tensor",
                 "write before the conversion, or convert a copy: torch.from_numpy(x.copy())",
             )
+        if self.looped is not None:
+            self.looped(self)
+        if self.watch is not None:
+            self.watch(self)
 
     def materialise(self) -> torch.Tensor:
         """The storage's value as a tensor, also while it is a constant. From here on it is no constant."""
+        if self.stale is not None:
+            self.stale()
         if self.value is None:
             self.value = as_tensor(self.owner)
             for shell in self.shells:

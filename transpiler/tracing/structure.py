@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
+import inspect
 import keyword
 import re
 from collections.abc import Callable
@@ -13,9 +15,10 @@ import numpy
 import torch
 
 from .array import TracedNpArray
-from .contents import ATOMS, bits_of, contents_of
+from .contents import ATOMS, bits_of, contents_of, slots_of
 from .number import TracedNumber
 from .scalar import TracedScalar
+from .state import current
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,9 +80,37 @@ def children(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return tuple(x._fields), tuple(x)
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
-        names = tuple(f.name for f in dataclasses.fields(x))
+        names = attributes(x)
         return names, tuple(getattr(x, n) for n in names)
     return None
+
+
+def attributes(x: Any) -> tuple[str, ...]:
+    """The names of what a dataclass holds: its fields, and what was set on it beside them, as its `__post_init__` does.
+
+    What a `cached_property` keeps is left out, as it is computed again from the rest: unless the rest has changed since."""
+    fields = [f.name for f in dataclasses.fields(x) if hasattr(x, f.name)]
+    found = dict.fromkeys((*fields, *getattr(x, "__dict__", ()), *slots_of(x)))
+    return tuple(n for n in found if n in fields or not _is_cache(x, n))
+
+
+def keeps_result(x: Any, name: str) -> bool:
+    """Whether an attribute is where a `cached_property` keeps what it has computed."""
+    return isinstance(inspect.getattr_static(type(x), name, None), functools.cached_property)
+
+
+def _is_cache(x: Any, name: str) -> bool:
+    """Whether an attribute is no more than a result that the others give again."""
+    if not keeps_result(x, name):
+        return False
+    if current() is not None:
+        return True  # made by the function, from what the graph makes it from
+    bare = copy.copy(x)
+    del vars(bare)[name]
+    try:
+        return contents_of(getattr(bare, name)) == contents_of(vars(x)[name])
+    except Exception:
+        return False
 
 
 def flatten(x: Any, name: str, leaves: list[Any], seen: tuple[int, ...] = ()) -> Any:

@@ -24,6 +24,7 @@ from typing import Any
 import numpy
 import torch
 
+from ..semantics.table import module_of
 from .errors import is_library
 from .special import is_traced
 from .table import VECTORIZE
@@ -57,7 +58,8 @@ class Surroundings:
         self._undo: list[Callable[[], None]] = []
         self._named: set[tuple[int, str]] = set()
         self._caches: list[tuple[Any, list[Any]]] = []
-        self._pending: list[tuple[Path, tuple[str, ...], Any]] = [((), (), root) for root in roots]
+        paths: list[Path] = [(f"argument {i}",) if i else () for i in range(len(roots))]
+        self._pending: list[tuple[Path, tuple[str, ...], Any]] = [(path, (), root) for path, root in zip(paths, roots, strict=True)]
         while self._pending and len(self.contents) < _MOST_PLACES:
             self._note(*self._pending.pop())
 
@@ -225,10 +227,10 @@ class Surroundings:
             for name, value in members.items():
                 self._add((*(path or (x.__name__,)), f".{name}"), (*words, name), value)
             for base in x.__bases__:
-                self._add((f"{base.__module__}:", base.__qualname__), words, base)
+                self._add((f"{module_of(base)}:", base.__qualname__), words, base)
             return
         kind = type(x)
-        holds = isinstance(x, (types.SimpleNamespace, threading.local)) or kind.__module__ in _HOLDERS
+        holds = isinstance(x, (types.SimpleNamespace, threading.local)) or module_of(kind) in _HOLDERS
         if not holds and not any(map(_is_users, kind.__mro__)):
             return
         around = getattr(x, "__dict__", None)
@@ -243,7 +245,7 @@ class Surroundings:
                         value = member.__get__(x)
                         self._undo.append(functools.partial(member.__set__, x, value))
                         self._add((*path, f".{name}"), (*words, name), value)
-        self._add((f"{kind.__module__}:", kind.__qualname__), words, kind)
+        self._add((f"{module_of(kind)}:", kind.__qualname__), words, kind)
 
 
 def _imported_in(code: types.CodeType, around: dict[str, Any]) -> Iterator[types.ModuleType]:
@@ -267,9 +269,9 @@ def told(path: Path) -> str:
 
 def _is_users(cls: type) -> bool:
     """True for classes whose module lies outside of installed packages; dataclasses have no code of their own to tell by."""
-    module = sys.modules.get(cls.__module__)
+    module = sys.modules.get(module_of(cls))
     file = getattr(module, "__file__", None)
-    return cls.__module__ == "__main__" or (file is not None and not is_library(file))
+    return module_of(cls) == "__main__" or (file is not None and not is_library(file))
 
 
 def _is_special(name: str) -> bool:

@@ -31,10 +31,14 @@ from .special import SPECIAL
 from .state import holds_traced, leaves
 from .table import SHAPE_ONLY, VECTORIZE, Known, find, trick
 from .table import method as known_method
+from .untaken import with_other_values
 
 _INPLACE = frozenset((
     "sort", "partition", "fill", "put", "resize", "itemset", "setfield", "byteswap", "setflags",
 ))  # fmt: skip
+_ROUNDING = frozenset(("elementwise", "reduction", "linalg", "fft", "polynomial", "signal"))
+"""Kinds of rules that compute, where others move what there is."""
+_FLOAT = numpy.dtype("float64")
 _OTHERWISE = "write it with other NumPy functions, or split the node around it"
 
 
@@ -140,6 +144,7 @@ class Tracer(Arguments):
         if loop is None:
             return NotImplemented
         result = self.numpy(lambda: function(*values), True)
+        self.rounded.add(result.dtype)
         ready = [in_dtype(x, d) if k is float or k is int else self.tensor(x) for x, k, d in zip(inputs, kinds, loop, strict=False)]
         self.recorder.current, self.recorder.pure = known.name, True
         try:
@@ -239,7 +244,18 @@ class Tracer(Arguments):
         args, torch_args = self._split(real.args, traced)
         kwargs, torch_kwargs = self._split(real.kwargs, traced)
         extra = self._split(real.extra, [])[0]
-        result = self.numpy(lambda: real.function(*args, **kwargs, **extra), bool(traced))
+        before = self.caught
+        try:
+            result = self.numpy(lambda: real.function(*args, **kwargs, **extra), bool(traced))
+        except (IndexError, ValueError) as problem:
+            kept = [*targets, *(real.args[:1] if known.name.startswith("numpy.ndarray.") else ())]
+            other = None if self.on_sample else with_other_values(self, real, problem, kept)
+            if other is None:
+                raise
+            self.caught = before
+            return self._run(known, other, target, rule)
+        if known.rule is not None and known.rule.kind in _ROUNDING:
+            self.rounded.update(getattr(x, "dtype", _FLOAT) for x in (result if isinstance(result, tuple) else (result,)))
         same = self._same(result, real)
         if not traced and all(self.is_constant(t) for t in targets):
             return same if same is not None else self.constant(result, real)
@@ -424,7 +440,9 @@ class Tracer(Arguments):
         values = list(made) if isinstance(made, (tuple, list)) else [made]
         for target, value in zip(targets, values, strict=False):
             tensor = cast(_strong(value), to_torch(target.dtype))
-            if tuple(tensor.shape) != target._value.shape:
+            if type(target) is TracedNpArray and self.recorder.is_loose(held := self.tensor(target)):
+                tensor = tensor.expand_as(held)  # for other values it may not fit
+            elif tuple(tensor.shape) != target._value.shape:
                 tensor = torch.broadcast_to(tensor, target._value.shape)
             self.write(target, tensor)
 

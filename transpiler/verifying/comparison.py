@@ -10,19 +10,24 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..tracing.structure import attributes
+
 DEFAULTS = {"float16": 4e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
 """Relative and absolute tolerance by dtype: room for another order of the same sums, none for another formula."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """`|got - want| <= atol + rtol * |want|`. None is the dtype's default. Integers, bools and nan must be equal."""
+    """`|got - want| <= atol + rtol * |want|`. None is the dtype's default. Integers, bools and nan must be equal.
+
+    coarsest  the coarsest dtype in which the node computes on its way: its default holds for finer results, too"""
 
     rtol: float | None = None
     atol: float | None = None
+    coarsest: str = "float64"
 
     def of(self, dtype: np.dtype[Any]) -> tuple[float, float]:
-        default = DEFAULTS.get(dtype.name, 0.0)
+        default = max(DEFAULTS[dtype.name], DEFAULTS[self.coarsest]) if dtype.name in DEFAULTS else 0.0
         return (default if self.rtol is None else self.rtol), (default if self.atol is None else self.atol)
 
 
@@ -55,7 +60,9 @@ def difference(want: Any, got: Any, tolerance: Tolerance | None = None, path: st
         pairs = enumerate(zip(want, got, strict=True))
         return _first(difference(w, g, tolerance, f"{path}[{i}]") for i, (w, g) in pairs)
     if dataclasses.is_dataclass(want) and type(want) is type(got):
-        names = [field.name for field in dataclasses.fields(want)]
+        names = attributes(want)
+        if set(attributes(got)) != set(names):
+            return Difference(f"{path} has the attributes {', '.join(attributes(got))}, NumPy's has {', '.join(names)}")
         return _first(difference(getattr(want, n), getattr(got, n), tolerance, f"{path}.{n}") for n in names)
     if isinstance(want, (bool, int, float, complex)) and isinstance(got, (torch.Tensor, np.generic)) and got.ndim == 0:
         got = got.item()
@@ -113,7 +120,13 @@ def _equal(want: Any, got: Any, tolerance: Tolerance) -> bool:
 
 def as_array(x: Any) -> np.ndarray[Any, Any]:
     """A tensor's values as an array."""
-    return x.detach().resolve_conj().resolve_neg().cpu().numpy() if isinstance(x, torch.Tensor) else np.asarray(x)
+    if not isinstance(x, torch.Tensor):
+        return np.asarray(x)
+    x = x.detach().resolve_conj().resolve_neg().cpu()
+    if x.dtype in (torch.bfloat16, torch.complex32):  # no NumPy result has these dtypes, nor those that stand for them here
+        wide = x.to(torch.complex128 if x.is_complex() else torch.float64).numpy()
+        return wide.astype(np.clongdouble if x.is_complex() else np.longdouble)
+    return x.numpy()
 
 
 def short(x: Any) -> str:

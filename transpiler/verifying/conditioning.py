@@ -36,9 +36,10 @@ def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, 
     if all(_overflows(w, g, far, largest) for _, w, g, far in apart):
         return "overflow"
     with np.errstate(all="ignore"):
-        spreads = _spreads(fn, arguments, want)
-        if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
-            return "ill_conditioned"
+        for given in (arguments, _in_floats(arguments)):
+            spreads = _spreads(fn, given, want)
+            if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
+                return "ill_conditioned"
     return None
 
 
@@ -60,16 +61,25 @@ def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, toleranc
 
 
 def _spreads(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome) -> list[Any] | None:
-    """By how much each float of the answer moves when the inputs do. None where the moved inputs give another kind of answer."""
+    """By how much each float of the answer moves when the inputs do. None where the moved inputs give another kind of answer,
+    or these inputs do not give this answer."""
     base = [x.astype("complex128") for x in _floats(want)]
+    still = run(fn, fn, arguments, torch_side=False)
+    if still.error is not None or not all(np.array_equal(x, b, equal_nan=True) for x, b in zip(_floats(still, want), base, strict=False)):
+        return None
     spreads = [np.zeros(x.shape) for x in base]
     for seed in range(4):
         moved = run(fn, fn, _moved(arguments, np.random.default_rng(seed)), torch_side=False)
-        found = list(_floats(moved))
+        found = list(_floats(moved, want))
         if moved.error is not None or [x.shape for x in found] != [x.shape for x in base]:
             return None
         spreads = [np.fmax(s, np.abs(x - b)) for s, x, b in zip(spreads, found, base, strict=True)]
     return spreads
+
+
+def _in_floats(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The integer arrays among the arguments as float64, so that they can be moved: what is computed of them may cancel as well."""
+    return {k: v.astype(np.float64) if isinstance(v, np.ndarray) and v.dtype.kind in "iu" else v for k, v in arguments.items()}
 
 
 def _moved(value: Any, rng: np.random.Generator) -> Any:
@@ -92,9 +102,10 @@ def _moved(value: Any, rng: np.random.Generator) -> Any:
     return value
 
 
-def _floats(outcome: Outcome) -> Iterator[np.ndarray[Any, Any]]:
-    """All floating-point arrays of a result and of the arguments it left, in order."""
-    yield from _floats_in([outcome.result, outcome.arguments])
+def _floats(outcome: Outcome, like: Outcome | None = None) -> Iterator[np.ndarray[Any, Any]]:
+    """All floating-point arrays of a result and of the arguments it left, in order; no arguments without floats in `like`."""
+    arguments = outcome.arguments if like is None else {k: v for k, v in outcome.arguments.items() if list(_floats_in(like.arguments[k]))}
+    yield from _floats_in([outcome.result, arguments])
 
 
 def _floats_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from ..source.findings import Finding, make_finding
-from .comparison import Difference, Tolerance, difference
+from .comparison import DEFAULTS, Difference, Tolerance, difference
 from .conditioning import excuse
 from .counterexample import Counterexample, script
 from .inputs import Plan, arguments, call_with, mentioned, sample_arguments
@@ -126,6 +126,8 @@ class Verification:
             graph, error = self.traced(self.sample)
             if error is None:
                 self.forms["trace"] = graph
+                rounded = {dtype.name for dtype in graph.face.rounded} & DEFAULTS.keys()
+                self.tolerance = dataclasses.replace(self.tolerance, coarsest=max(rounded, key=DEFAULTS.__getitem__, default="float64"))
             else:
                 self.refused("trace", error)
 

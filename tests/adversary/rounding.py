@@ -1,0 +1,84 @@
+"""Whether rounding decides: NumPy itself, one rounding away at each step, answers as far off.
+
+Moving the inputs does not tell for integers and bools, nor where a step on the way rounds to a coarser dtype. So the program is run with
+every result of a call or an operator moved by a unit in the last place, in its own memory: what is a view stays one.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from np2fx.verifying.comparison import Tolerance, near
+from np2fx.verifying.conditioning import _numbers_in as numbers_in
+from np2fx.verifying.running import Outcome
+
+from .program import Program, imported
+
+RUNS = 6
+ALLOWANCE = 32.0
+"""A difference this many times what the moved runs make is still their rounding's."""
+_MOVED = "__moved__"
+
+
+def rounding_decides(program: Program, run: Callable[[Any], Outcome], want: Outcome, got: Outcome, allowed: Tolerance) -> bool:
+    """True where every difference between `want` and `got` is of the size that roundings make. `run` calls the node of a module."""
+    moved = [run(_module(program, np.random.default_rng(seed))) for seed in range(RUNS)]
+    wants, gots = _leaves(want), _leaves(got)
+    if len(wants) != len(gots):
+        return False
+    others = [leaves for m in moved if m.error is None and len(leaves := _leaves(m)) == len(wants)]
+    return all(_explained(w, g, [o[i] for o in others], allowed) for i, (w, g) in enumerate(zip(wants, gots, strict=True)))
+
+
+def _leaves(outcome: Outcome) -> list[Any]:
+    return list(numbers_in([outcome.result, outcome.arguments]))
+
+
+def _explained(want: Any, got: Any, moved: list[Any], allowed: Tolerance) -> bool:
+    if want.dtype != got.dtype:
+        return False
+    if want.shape != got.shape:
+        return any(m.shape != want.shape for m in moved)
+    far = ~near(want, got, allowed)
+    if not far.any():
+        return True
+    if want.dtype.kind not in "fc":
+        return any(m.shape != want.shape or (m != want).any() for m in moved)
+    with np.errstate(all="ignore"):
+        error = np.abs(got.astype("complex128") - want.astype("complex128"))[far].max()
+        apart = [np.abs(m.astype("complex128") - want.astype("complex128")).max() for m in moved if m.shape == want.shape]
+        spread = max(map(float, apart), default=0.0)
+    return bool(error <= ALLOWANCE * spread)
+
+
+def _module(program: Program, rng: np.random.Generator) -> types.SimpleNamespace:
+    tree = ast.fix_missing_locations(_Move().visit(ast.parse(program.source)))
+    names: dict[str, Any] = {"__name__": "moved", _MOVED: lambda value: _move(value, rng)}
+    with imported("moved"):
+        exec(compile(tree, "<moved>", "exec"), names)
+    return types.SimpleNamespace(**{k: v for k, v in names.items() if not k.startswith("__")})
+
+
+class _Move(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Call(ast.Name(_MOVED, ast.Load()), [node], [])
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Call(ast.Name(_MOVED, ast.Load()), [node], [])
+
+
+def _move(value: Any, rng: np.random.Generator) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fc" and value.flags.writeable and value.size:
+        with np.errstate(all="ignore"):
+            value *= (1 + np.finfo(value.dtype).eps * rng.integers(-1, 2, value.shape)).astype(value.dtype)
+    elif isinstance(value, (np.floating, np.complexfloating)):
+        return type(value)(value * (1 + float(np.finfo(value.dtype).eps) * int(rng.integers(-1, 2))))
+    elif type(value) is float:
+        return value * (1 + 2.0**-52 * int(rng.integers(-1, 2)))
+    return value

@@ -1,0 +1,159 @@
+"""Code of the user's that no call leads to: properties, operators, special methods, what makes an object. It runs converted too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import np2fx
+import numpy as np
+import pytest
+import torch
+
+from tests.converting import classes
+
+
+def tensors(value):
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy())
+    if isinstance(value, dict):
+        return {k: tensors(v) for k, v in value.items()}
+    if isinstance(value, classes.Pair):
+        return classes.Pair(*map(tensors, value))
+    if isinstance(value, classes.Observation):
+        return classes.Observation(tensors(value.q))
+    return value
+
+
+def plain(value):
+    """A result as Python numbers, lists and texts, with the dtypes of arrays."""
+    if isinstance(value, (torch.Tensor, np.ndarray, np.generic)):
+        held = np.asarray(value)
+        return str(held.dtype), held.shape, np.round(held.astype(float), 5).tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return plain(vars(value)) if hasattr(value, "__dict__") else round(value, 5) if isinstance(value, float) else value
+
+
+X = np.array([[0.5, -2.0, 1.25], [3.0, 0.25, -1.0]], np.float32)
+
+
+@pytest.mark.parametrize("function", classes.FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("x", [X, X.astype(np.float64)], ids=["float32", "float64"])
+def test_the_same_as_in_numpy(function, x):
+    assert plain(np2fx.convert(function)(tensors(x))) == plain(function(x))
+
+
+@pytest.mark.parametrize("function", classes.OF_OBSERVATIONS, ids=lambda f: f.__name__)
+def test_objects_that_are_passed(function):
+    assert plain(np2fx.convert(function)(tensors(classes.Observation(X)))) == plain(function(classes.Observation(X)))
+
+
+@pytest.mark.parametrize("function", classes.OF_PAIRS, ids=lambda f: f.__name__)
+def test_named_tuples_that_are_passed(function):
+    assert plain(np2fx.convert(function)(tensors(classes.Pair(X)))) == plain(function(classes.Pair(X)))
+
+
+def test_a_property_named_as_a_method_of_torch():
+    """`.half` is a torch tensor's too; the argument says whose it is."""
+    converted = np2fx.convert(classes.halved)
+    assert plain(converted(tensors(classes.Observation(X)))) == plain(classes.halved(classes.Observation(X)))
+
+
+@pytest.mark.parametrize("function", classes.REFUSED, ids=lambda f: f.__name__)
+def test_what_is_not_known_of_a_tensor_is_refused(function):
+    with pytest.raises(np2fx.ConversionError):
+        np2fx.convert(function)(tensors(X))
+
+
+@dataclass
+class Late:
+    """Made after the first conversion."""
+
+    q: np.ndarray
+
+
+def read_late(o):
+    return o.late_spread
+
+
+def test_a_class_that_appears_after_the_first_call():
+    converted = np2fx.convert(read_late)
+    held = Late(tensors(X))
+    held.late_spread = 1.0
+    assert converted(held) == 1.0
+
+    @dataclass
+    class Later:
+        q: np.ndarray
+
+        @property
+        def late_spread(self):
+            return self.q.std()
+
+    assert plain(converted(Later(tensors(X)))) == plain(X.std())
+
+
+def test_an_error_of_an_operator_is_pythons():
+    @dataclass
+    class Only:
+        q: np.ndarray
+
+        def __add__(self, other):
+            return NotImplemented
+
+    def add(o):
+        return o + 1
+
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \+: 'Only' and 'int'"):
+        np2fx.convert(add)(Only(tensors(X)))
+
+
+def test_an_objects_attributes_are_arrays_again():
+    """A property is set by its setter, a cached one keeps what it has computed; the caller's object holds arrays as before."""
+    held = classes.Observation(X.copy())
+    np2fx.convert(classes.set_and_cache)(held)
+    known = classes.Observation(X.copy())
+    classes.set_and_cache(known)
+    assert type(held.q) is np.ndarray
+    assert plain(held) == plain(known)
+
+
+
+
+@dataclass
+class Odd:
+    q: np.ndarray
+
+    def __bool__(self):
+        return self.q.any()
+
+    def __float__(self):
+        return self.q.sum()
+
+
+def asks_truth(o):
+    return 1 if o else 2
+
+
+def asks_number(o):
+    return float(o)
+
+
+@pytest.mark.parametrize("function", [asks_truth, asks_number])
+def test_what_python_does_not_take(function):
+    """`__bool__` has to give a bool, `__float__` a float: NumPy's scalars are none."""
+    with pytest.raises(TypeError) as before:
+        function(Odd(X))
+    with pytest.raises(TypeError) as after:
+        np2fx.convert(function)(Odd(tensors(X)))
+    assert str(after.value) == str(before.value)
+
+
+def test_a_class_without_a_module():
+    """As `exec` of a bare text makes them: they are looked at with all others."""
+    names: dict = {}
+    exec("class Bare:\n    @property\n    def size2(self):\n        return 2", names)
+    assert np2fx.convert(lambda x: x * names["Bare"]().size2)(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert np2fx.trace(lambda x: x * 2, np.ones(2))(torch.ones(2).double()).tolist() == [2.0, 2.0]

@@ -1,0 +1,151 @@
+"""Nodes that stay NumPy's because what they call, or give, cannot be torch; and what their callers are told."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from .test_rewrite import rewritten, run
+
+X = np.array([0.5, -2.0, 3.25])
+
+
+@pytest.mark.parametrize("call", ["self(np.abs(x))", "self.__call__(np.abs(x))", "self.noisy(np.abs(x))"])
+@pytest.mark.parametrize("base", ["", "(Base)"])
+def test_a_method_whose_object_cannot_be_called(call, base):
+    noisy = """\
+    @np2fx.node
+    def __call__(self, x): return x + np.random.rand(3)
+    @np2fx.node
+    def noisy(self, x): return x + np.random.rand(3)
+"""
+    own = f"class Node{base}:\n" + (noisy if not base else "")
+    body = (f"class Base:\n{noisy}" if base else "") + own + f"    @np2fx.node\n    def one(self, x): return {call}\n"
+    new, findings = rewritten(body)
+    assert "torch" not in new and "npx" not in new
+    assert any("`Node.one` calls `" in f.message for f in findings)
+    assert run(new, "Node")().one(X).shape == (3,)
+
+
+def test_a_method_whose_object_can_be_called():
+    new, findings = rewritten("""\
+        class Node:
+            @np2fx.node(x="float64[3]")
+            def __call__(self, x): return np.std(x)
+            @np2fx.node(x="float64[3]")
+            def one(self, x): return self(np.abs(x))
+        """)
+    assert not [f for f in findings if f.severity == "error"]
+    assert run(new, "Node")().one(X) == np.std(np.abs(X))
+
+
+MAKERS = """\
+def made(s): return lambda x: x * s + np.ones(3)
+def other(s):
+    def inner(x): return np.sum(x) * s
+    return inner
+twice, summed = made(2), other(3)
+"""
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_functions_that_make_functions_are_no_nodes_of_their_own(exact):
+    new, findings = rewritten(MAKERS, all_functions=True, exact=exact)
+    assert "torch" not in new and "npx" not in new
+    assert [(f.name, f.severity) for f in findings] == [("not-rewritten", "warning")] * 2
+    assert np.array_equal(run(new, "twice")(X), X * 2 + 1)
+
+
+def test_functions_that_make_functions_are_helpers_of_nodes():
+    new, findings = rewritten(MAKERS + "def node(x): return made(2)(np.abs(x))\n", all_functions=True)
+    assert [f.message for f in findings if f.severity == "error"] == []
+    assert "def made_torch(s)" in new and "ops.call(made_torch(2), npx.abs(x))" in new
+    assert np.array_equal(run(new, "twice")(X), X * 2 + 1)
+
+
+def test_a_node_that_returns_a_function():
+    new, findings = rewritten("@np2fx.node\ndef node(s): return [lambda x: x * s + np.ones(3)]\n")
+    assert "torch" not in new
+    assert any(f.severity == "error" and "returns a function" in f.message for f in findings)
+
+
+def test_declared_containers_are_no_arrays():
+    new, findings = rewritten("""\
+        @np2fx.node(xs=["float64[3]", "float64[3]"], o={"q": "float64[3]", "n": "int"})
+        def node(xs, o): return xs[0] * 2 + xs[1] - o["q"] * o["n"]
+        """)
+    assert not findings
+    assert np.array_equal(run(new)([X, X], {"q": X, "n": 3}), X * 0)
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ([X], '@np2fx.node(x=["float64[_]"])'),
+    ({"a": X, "b": 2}, '@np2fx.node(x={"a": "float64[_]", "b": "int"})'),
+    ((X, 2.0), '@np2fx.node(x=("float64[_]", "float"))'),
+    (3, '@np2fx.node(x="int")'),
+    (None, "--exact"),
+    (object(), "--exact"),
+    ([X] * 9, "--exact"),
+    ([X, None], "--exact"),
+])  # fmt: skip
+def test_the_border_suggests_only_what_can_be_declared(given, said):
+    new, _ = rewritten("@np2fx.node\ndef node(x): return x * 2 + np.ones(3)\n")
+    with pytest.raises(TypeError) as raised:
+        run(new)(given)
+    message = str(raised.value)
+    assert said in message and ("declare" in message) == (said != "--exact")
+    if "declare" in message:
+        declared = message[message.index("@np2fx") : message.index(", and rewrite again")]
+        other, findings = rewritten(f"{declared}\ndef node(x): return x, np.ones(3)\n")
+        assert not findings
+        run(other)(given)
+
+
+def test_what_a_dataclass_holds_beside_its_fields_comes_back_as_arrays():
+    new, findings = rewritten("""\
+        import dataclasses
+
+        @dataclasses.dataclass
+        class Observation:
+            q: np.ndarray
+
+        @np2fx.node(x="float64[3]")
+        def node(x):
+            o = Observation(np.abs(x))
+            o.doubled = x * 2
+            return o
+        """)
+    assert not [f for f in findings if f.severity == "error"]
+    given = run(new)(X)
+    assert type(given.q) is type(given.doubled) is np.ndarray
+    assert np.array_equal(given.doubled, X * 2)
+
+
+def test_containers_in_attributes_are_filled_as_numpy_fills_them():
+    body = """\
+        class Own:
+            def __init__(self):
+                self.held, self.by = [], {}
+            @np2fx.node(x="float64[n]")
+            def push(self, x):
+                self.held.append(x - x.mean())
+                self.by.update(last=x * 2, all=[x])
+                return np.stack(self.held[-2:]).mean(0), self.by["last"] + 1
+            @np2fx.node(x="float64[n]")
+            def aside(self, x):
+                me = self
+                me.held.insert(0, x[::-1])
+                me.held[0][0] = 7
+                return x
+        """
+    new, findings = rewritten(body)
+    assert not [f for f in findings if f.severity == "error"] and "ops.boundary" in new
+    ours, numpys = run(new, "Own")(), run("import numpy as np\nimport np2fx\n" + textwrap.dedent(body), "Own")()
+    for k in range(3):
+        for method in ("push", "aside"):
+            got, want = (getattr(o, method)(X + k) for o in (ours, numpys))
+            assert np.allclose(got, want)
+        assert all(type(v) is np.ndarray for v in (*ours.held, ours.by["last"], *ours.by["all"]))
+        assert np.allclose(ours.held, numpys.held) and np.array_equal(ours.by["last"], numpys.by["last"])

@@ -1,0 +1,86 @@
+"""Results laid out in memory as NumPy lays them out.
+
+Whether `ravel` and `reshape` give a view or a copy hangs on that, and with it where a write goes. Most of NumPy's functions keep the order
+of what they are given ("K"), torch's mostly give C order. Inside of `mirrored_views`, where views and writes meet, a rule that was given
+an array in another order than C asks NumPy itself: its own function is run on the same memory, and the result laid out like its result.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+import torch
+
+from .arrays import is_followed, is_recording, mirroring, numpy_view, read_only
+
+_asking: list[bool] = []
+
+
+def laid_out(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule's call; what it gives as a view of its arguments stays one."""
+
+    @functools.wraps(call)
+    def arranged(*args: Any, **kwargs: Any) -> Any:
+        if not mirroring() or _asking or is_recording() or kwargs.get("out") is not None:
+            return call(*args, **kwargs)
+        _asking.append(True)
+        try:
+            found = call(*args, **kwargs)
+            given = list(_tensors((args, kwargs)))
+            if any(x.device.type != "cpu" for x in given) or all(x.is_contiguous() for x in given):
+                return found
+            return _like(found, _asked(name, args, kwargs), given)
+        finally:
+            _asking.pop()
+
+    return arranged
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+
+
+def _asked(name: str, args: Any, kwargs: Any) -> Any:
+    """NumPy's own result; None where it has none for such arguments."""
+    from .table import original
+
+    try:
+        with warnings.catch_warnings(), numpy.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return original(name)(*_in_numpy(args), **_in_numpy(kwargs))
+    except Exception:
+        return None
+
+
+def _in_numpy(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return numpy_view(value)
+    if isinstance(value, dict):
+        return {k: _in_numpy(v) for k, v in value.items()}
+    return type(value)(map(_in_numpy, value)) if type(value) in (tuple, list) else value
+
+
+def _like(found: Any, want: Any, given: list[torch.Tensor]) -> Any:
+    """`found` in the layout of `want`."""
+    if type(found) in (tuple, list) and isinstance(want, (tuple, list)) and len(found) == len(want):
+        return type(found)(_like(f, w, given) for f, w in zip(found, want, strict=True))
+    if not isinstance(found, torch.Tensor) or not isinstance(want, numpy.ndarray) or tuple(found.shape) != want.shape or want.size < 2:
+        return found
+    strides = [s // want.itemsize for s in want.strides]
+    same = all(a == b or n == 1 for a, b, n in zip(strides, found.stride(), want.shape, strict=True))
+    memory = found.untyped_storage().data_ptr()
+    if same or min(strides) < 1 or is_followed(found) or any(memory == x.untyped_storage().data_ptr() for x in given):
+        return found
+    made = torch.empty_strided(want.shape, strides, dtype=found.dtype, device=found.device)
+    made.copy_(found)
+    return read_only(made) if getattr(found, "_np2fx_read_only", False) else made

@@ -1,0 +1,34 @@
+"""Nodes that may fail for other values: they must not run where they are not meant to, nor go where nobody reads their result."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from torch import fx
+
+_MAY_FAIL = ("while_loop", "linalg", "cholesky", "gather", "scatter", "take", "put", "index", "embedding", "inverse", "solve", "copy_")
+
+
+def may_fail(node: fx.Node) -> bool:
+    """True for what may fail, or never end, for some values: an index that is computed, a decomposition."""
+    if node.op == "get_attr":
+        return False
+    if node.target is operator.getitem:
+        return _computed(node.args[1])
+    name = str(node.target).lower().replace("select_scatter", "").replace("slice_scatter", "")
+    return any(word in name for word in _MAY_FAIL)
+
+
+def must_stay(node: fx.Node) -> bool:
+    """True for a node that raises where NumPy raises: for an index out of bounds, a singular matrix, sizes that do not go together."""
+    if any(n.meta.get("loose") for n in node.all_input_nodes):
+        return True
+    return may_fail(node) and ("linalg" in str(node.target) or _computed([node.args[1:], list(node.kwargs.values())]))
+
+
+def _computed(value: Any) -> bool:
+    """Whether a tensor that the graph computes is in there."""
+    found: list[fx.Node] = []
+    fx.node.map_arg(value, found.append)
+    return any(n.op != "get_attr" for n in found)
