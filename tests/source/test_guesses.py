@@ -49,3 +49,39 @@ def test_a_changed_dict_is_a_container():
     (found,) = findings("def f(record, x: np.ndarray):\n    record['mode'] = np.sin(x)\n    return record\n")
     assert "a container" in found.message
     assert "{**record, 'mode': ...}" in found.hint
+
+
+MORE = {
+    "an item of a dict": ("def f(dic):\n    v = dic['a']\n    if v:\n        return np.sin(v)\n    return 0\n",
+                          "data-dependent-branch", "if `dic['a']` is an array"),
+    "what get gives": ("def f(dic):\n    v = dic.get('a')\n    if v:\n        return np.sin(v)\n    return 0\n",
+                       "data-dependent-branch", "if `dic.get(...)` is an array"),
+    "a generator": ("def f(c):\n    assert all(v == 0 for v in c)\n    return np.ones(2)\n", "data-dependent-branch", "if `c` is an array"),
+    "unpacking": ("def f(files):\n    a, b = files\n    return np.sin(1.0), a\n", "scalar-index", "if `files` is a 1-D array"),
+    "a result of who knows what": ("def f(x: np.ndarray):\n    return other(x).area.item()\n",
+                          "python-value", "if `other(x).area` is an array"),
+    "an attribute": ("def f(q: np.ndarray, inst):\n    inst.ID[0] = np.sin(q)\n", "mutation", "the node writes into `inst.ID`"),
+    "a key of parts": ("def f(q: np.ndarray, d):\n    d['x']\n    d[f'{1}.a'] = np.sin(q)\n",
+                          "mutation", "the node changes its argument `d`, a container"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name", "start"), MORE.values(), ids=MORE)
+def test_a_guess_names_what_it_is_about(text, name, start):
+    assert [f.message for f in findings(text) if f.name == name and f.message.startswith(start)], findings(text)
+
+
+def test_torchs_nonzero_is_not_numpys():
+    assert not [f for f in findings("def f(x):\n    return np.ones(2), x.nonzero(as_tuple=False)\n") if f.name == "data-dependent-shape"]
+
+
+def test_texts_are_no_arrays_handed_away():
+    text = "import os\n\n\ndef f(root, names):\n    return np.ones(2), [os.path.join(root, n) for n in names], os.path.basename(root)\n"
+    assert "opaque-call" not in {f.name for f in findings(text)}
+
+
+def test_hints_are_python():
+    body = "    for record in dic['a']:\n        record['k'] = np.sin(x)\n    return other(x).item()\n"
+    found = findings(f"def f(dic, x: np.ndarray):\n{body}")
+    assert all("@np2fx.node(other" not in f.hint for f in found)
+    assert [f.hint for f in found if f.name == "mutation"] == ["make a new one: {**record, 'k': ...}"]

@@ -13,7 +13,7 @@ from .outside import Outside
 from .refusing import holds
 from .table import RuleSource
 from .targets import RECORDED_BY_LEAPP, follows_branches, words
-from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, copied, dtype_name, element_of, join_all
+from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, copied, dtype_name, element_of, guessed, join_all
 from .values import sequence as sequence_of
 
 # NumPy names that are no functions on arrays and so have no rule: types to ask for, settings, errors.
@@ -254,7 +254,8 @@ class Calls(Outside):
         if owner.kind == "unknown" and name in ("item", "tolist") and owner.traced:
             if follows_branches(self.target):
                 return UNKNOWN if name == "tolist" else Value("number", True)
-            self.say("python-value", e, f"`.{name}()` makes Python values of array values, constants of the graph")
+            self.say_of(guessed(array(True), func.value), "python-value", e,
+                        f"`.{name}()` makes Python values of its values, constants of the graph")  # fmt: skip
             return NUMBER
         return Value("unknown", traced)
 
@@ -281,7 +282,9 @@ class Calls(Outside):
             if name in ("get", "pop", "setdefault"):
                 self.known_number([func], args[:1])
                 default = args[1] if len(args) > 1 else NONE
-                return default if default.kind in ("number", "text") and element.assumed else element
+                if default.kind in ("number", "text") and element.assumed:
+                    return default
+                return guessed(element, func, "(...)") if element.guess else element
             return Value("sequence", owner.traced, element=element if name == "values" else TEXT)
         return element_of(owner) if name == "pop" else Value("unknown", owner.traced and name not in ("index", "count"))
 
@@ -298,7 +301,9 @@ class Calls(Outside):
             return NUMBER if func.attr == "item" else Value("unknown", False)
         self.dtypes(e, name)
         if func.attr in _DYNAMIC and owner.traced:
-            self.say("data-dependent-shape", e)
+            if owner.constant == "Tensor" or "as_tuple" in keywords:  # torch's method of that name
+                return Value("unknown", True)
+            self.say_of(owner, "data-dependent-shape", e)
             return Value("sequence", True, element=array(True))
         rule = self.table.rules.get(name)
         if rule is not None and owner.guess and not _takes(rule, len(e.args)):
@@ -320,7 +325,8 @@ class Calls(Outside):
             return UNKNOWN
         if owner.assumed and isinstance(func.value, ast.Name):  # not an array: it has a method that ndarray has not
             mapping = func.attr in ("items", "keys", "values", "get")
-            held = Value("mapping" if mapping else "object", True, element=array(True) if mapping else None, memory=owner.memory)
+            element = replace(array(True), guess=owner.guess) if mapping else None
+            held = Value("mapping" if mapping else "object", True, element=element, memory=owner.memory)
             self.env[func.value.id] = held
             if mapping:
                 return self.container_method(func, held, args)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from .calls import Calls
 from .narrowing import narrowed
 from .targets import follows_branches
-from .values import MAYBE, NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, element_of, join, join_all, of_constant, operated
+from .values import MAYBE, NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, element_of, guessed, join, join_all, of_constant, operated
 from .values import sequence as sequence_of
 from .ways import chosen
 
@@ -191,8 +191,9 @@ class Expressions(Calls):
         owner, key = self.visit(e.value), self.visit(e.slice)
         if isinstance(e.slice, ast.Constant) and isinstance(e.slice.value, str) and owner.kind in ("array", "mapping", "unknown", "object"):
             if owner.is_array and owner.assumed and isinstance(e.value, ast.Name):  # a dict of arrays
-                self.env[e.value.id] = owner = Value("mapping", True, element=array(True, memory=owner.memory), memory=owner.memory)
-            return element_of(owner) if owner.kind == "mapping" else Value("unknown", owner.traced, memory=owner.memory)
+                element = replace(array(True, memory=owner.memory), guess=owner.guess)
+                self.env[e.value.id] = owner = Value("mapping", True, element=element, memory=owner.memory)
+            return self.item(owner, e) if owner.kind == "mapping" else Value("unknown", owner.traced, memory=owner.memory)
         if owner.kind in ("sequence", "mapping"):
             if isinstance(e.slice, ast.Slice):
                 return replace(owner, items=None, element=element_of(owner))
@@ -209,6 +210,11 @@ class Expressions(Calls):
             return self.indexed(e, owner)
         return Value("unknown", owner.traced or key.traced, memory=owner.memory)
 
+    def item(self, owner: Value, e: ast.expr) -> Value:
+        """What a dict holds under a key."""
+        element = element_of(owner)
+        return guessed(element, e) if element.guess else element
+
     def visit_Slice(self, e: ast.Slice) -> Value:
         for bound in (e.lower, e.upper, e.step):
             value = UNKNOWN if bound is None else self.visit(bound)
@@ -216,7 +222,7 @@ class Expressions(Calls):
                 self.known_number([bound], [value])
             if bound is not None and value.is_data:
                 self.say_of(
-                    value, "data-dependent-shape", bound, "a slice bound that is an array value",
+                    value, "data-dependent-shape", bound, "a slice bound is an array value",
                     "use a mask: np.where(np.arange(n) < k, x, 0)",
                 )
         return OBJECT

@@ -11,7 +11,7 @@ from .targets import follows_branches, words
 from .values import NUMBER, UNKNOWN, UNSURE, Value, array, copied, element_of, holds_array, join_all, may_hold_array, operated
 from .values import sequence as sequence_of
 
-_PURE = words("functools itertools operator copy collections typing dataclasses contextlib enum abc types numbers string re json")
+_PURE = words("functools itertools operator copy collections typing dataclasses contextlib enum abc types numbers string re json pprint")
 _EFFECTS = {
     "time": "error", "datetime": "error", "os": "error", "sys": "warning", "io": "error", "logging": "warning", "warnings": "warning",
     "subprocess": "error", "socket": "error", "pathlib": "error", "pdb": "warning", "shutil": "error", "threading": "error",
@@ -82,8 +82,9 @@ class Outside(Functions):
         if name in ("sum", "next", "min", "max"):
             return join_all(elements) if elements else UNKNOWN
         if name in ("any", "all"):
-            if any(v.is_data for v in elements) and not args[0].is_array and not follows_branches(self.target):
-                self.say("data-dependent-branch", e)
+            data = [v for v in elements if v.is_data]
+            if data and not args[0].is_array and not follows_branches(self.target):
+                self.say_of(data[0], "data-dependent-branch", e)
             return NUMBER
         if name in ("list", "tuple", "reversed") and args and args[0].kind == "sequence":
             return replace(args[0], items=None, element=element_of(args[0])) if name == "reversed" else args[0]
@@ -136,7 +137,7 @@ class Outside(Functions):
             else:
                 self.say("opaque-call", e, f"{name} cannot be traced: its result becomes a constant")
             return UNKNOWN
-        if top in ("torch", "np2fx", "leapp", "einops") or top in _PURE or not traced:
+        if top in ("torch", "np2fx", "leapp", "einops", *_EFFECTS) or top in _PURE or not traced:
             return Value("unknown", traced)
         if is_neighbour(name, self.path, self.root):
             found = self.neighbour(e, name, args, keywords)

@@ -91,6 +91,12 @@ def element_of(value: Value) -> Value:
     return replace(UNKNOWN, traced=value.traced)
 
 
+def guessed(value: Value, place: ast.expr, call: str = "") -> Value:
+    """What an expression gives, where it is an array by a guess: of a dict whose items nobody has declared, or of a call."""
+    text = ast.unparse(place) + call
+    return replace(value, guess=text if len(text) <= 40 else text[:37] + "...")
+
+
 def moved(value: Value, old: str, new: str) -> Value:
     """A value whose memory has another name, and that of what it holds."""
     if old not in value.reach:
@@ -135,7 +141,7 @@ def join(a: Value, b: Value) -> Value:
         same = {f: getattr(a, f) if getattr(a, f) == getattr(b, f) else None for f in ("rank", "dtype", "constant", "element")}
         return Value(a.kind, traced, memory=memory, assumed=a.assumed and b.assumed, guess=a.guess and b.guess, **same)
     if {a.kind, b.kind} == {"array", "number"}:
-        return Value("array", traced, memory=memory)
+        return Value("array", traced, memory=memory, guess=a.guess or b.guess)
     if "none" in (a.kind, b.kind):  # `y = None` before a branch that makes the array
         return a if b.kind == "none" else b
     return Value("unknown", traced, memory=memory)

@@ -69,7 +69,8 @@ class Walker:
         if not value.guess:
             self.say(name, node, message, hint)
             return
-        hint = hint or f"say what it is: a spec (`@np2fx.node({value.guess}=...)`) or an annotation"
+        if value.guess.isidentifier():
+            hint = hint or f"say what it is: a spec (`@np2fx.node({value.guess}=...)`) or an annotation"
         self.say(name, node, f"if `{value.guess}` is an array, {message or kind_of(name).message}", hint, "warning")
 
     def place(self, node: ast.AST) -> dict[str, Any]:
@@ -129,7 +130,7 @@ class Walker:
         elif isinstance(target, ast.Subscript):
             owner = self.visit(target.value)
             self.visit(target.slice)
-            key = target.slice.value if isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str) else None
+            key = ast.unparse(target.slice) if _is_text(target.slice) or owner.kind == "mapping" else None
             self.write(target.value, owner, value, key=key)
             if owner.kind in ("sequence", "mapping") and isinstance(target.value, ast.Name):
                 self.env[target.value.id] = Value(
@@ -162,8 +163,8 @@ class Walker:
     def write(self, target: ast.expr, owner: Value, value: Value, sure: bool = True, key: str | None = None) -> None:
         """A write into a value: says whose memory it changes, and lets what is written flow into all that share it.
 
-        `key` is the text under which an item is put into a container. Not `sure` is the write of `s += 1` where `s` may be a scalar,
-        which is bound anew."""
+        `key` is the source of the text under which an item is put into a container. Not `sure` is the write of `s += 1` where `s` may
+        be a scalar, which is bound anew."""
         memory = frozenset(m.removeprefix(MAYBE) for m in owner.memory)
         arguments = sorted(m.partition(" ")[2] for m in memory if m.startswith("argument "))
         states = sorted(m.partition(" ")[2] for m in memory if m.startswith("state "))
@@ -171,11 +172,15 @@ class Walker:
             self.effect(target, states[0])
         elif arguments and owner.kind != "number":
             hedge = "" if sure else f"if `{ast.unparse(target)}` is an array, "
-            if key is None:
+            if key is None and isinstance(target, ast.Attribute):
+                held = ast.unparse(target)
+                self.say("mutation", target, f"{hedge}the node writes into `{held}`, which its argument `{arguments[0]}` holds")
+            elif key is None:
                 self.say("mutation", target, f"{hedge}the node writes into its argument `{arguments[0]}`")
             else:
-                self.say("mutation", target, f"the node changes its argument `{arguments[0]}`, a container",
-                         f"make a new one: {{**{arguments[0]}, {key!r}: ...}}")  # fmt: skip
+                held = ast.unparse(target)
+                which = f"its argument `{held}`, a container" if held == arguments[0] else f"`{held}`, a container that its argument holds"
+                self.say("mutation", target, f"the node changes {which}", f"make a new one: {{**{held}, {key}: ...}}")
         elif owner.is_array:
             own = target.id if isinstance(target, ast.Name) else None
             others = [n for n, v in self.env.items() if n != own and v.reach & memory and v.kind in ("array", "sequence", "unknown")]
@@ -242,9 +247,16 @@ class Walker:
 
     def scalar(self, node: ast.AST, how: str, value: Value, taken: int) -> None:
         """An index of `taken` integers into an array of a known or unknown rank."""
-        if value.rank is None:
+        if value.rank is None and value.guess and not isinstance(node, ast.Subscript):
+            self.say("scalar-index", node, f"if `{value.guess}` is a {taken}-D array, {how} gives a scalar that leaves the graph",
+                     severity_="warning")  # fmt: skip
+        elif value.rank is None:
             what = ast.unparse(node.value) if isinstance(node, ast.Subscript) else "the array"
             what = f"`{what}`" if len(what) <= 30 and what != "the array" else "the array"
             self.say("scalar-index", node, f"if {what} is {taken}-D, {how} gives a scalar that leaves the graph", severity_="warning")
         else:
             self.say_of(value, "scalar-index", node, f"{how} gives a scalar, which leaves the graph")
+
+
+def _is_text(e: ast.expr) -> bool:
+    return isinstance(e, ast.JoinedStr) or (isinstance(e, ast.Constant) and isinstance(e.value, str))
