@@ -15,8 +15,8 @@ from . import plain
 from .choices import Arm, Assigning, Extreme, Plan, Returning, Step, Ternary, Value, comments_in, is_elif
 from .facts import OPERATORS, UNKNOWN, Fact, join, operated
 from .harmless import ARITHMETIC, NUMBER, SCALAR, SCOPES, Env, Harmless, Held, is_pure, is_simple
-from .inference import assigned_names, leaves, reshapes
-from .reading import awaits, yields
+from .inference import assigned_names, reshapes
+from .reading import awaits, leaves, yields
 
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions

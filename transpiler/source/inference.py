@@ -28,6 +28,7 @@ from .facts import (
     of_value,
     operated,
 )
+from .reading import leaves
 
 
 class Inference:
@@ -420,11 +421,6 @@ def reshapes(n: ast.AST) -> bool:
     if isinstance(n, ast.Attribute) and n.attr in ("shape", "dtype", "strides") and isinstance(n.ctx, ast.Store):
         return True
     return isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "resize"
-
-
-def leaves(body: list[ast.stmt]) -> bool:
-    """True where a block certainly does not fall through to what follows it."""
-    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def _join_envs(a: dict[str, Fact], b: dict[str, Fact]) -> dict[str, Fact]:

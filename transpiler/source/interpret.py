@@ -10,10 +10,10 @@ import ast
 from dataclasses import replace
 
 from .expressions import OPERATORS, Expressions
-from .inference import leaves
 from .names import FunctionNode
 from .narrowing import narrowed
 from .nodes import Node
+from .reading import leaves
 from .values import (
     MAYBE,
     NONE,

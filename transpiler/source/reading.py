@@ -21,6 +21,11 @@ def yields(function: ast.AST) -> list[ast.Yield | ast.YieldFrom]:
     return found
 
 
+def leaves(body: list[ast.stmt]) -> bool:
+    """True where a block certainly does not fall through to what follows it."""
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
 def awaits(function: ast.AST) -> bool:
     """Whether a function is a coroutine, or has one in it."""
     return any(isinstance(n, (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)) for n in ast.walk(function))
