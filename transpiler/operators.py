@@ -27,7 +27,7 @@ import torch
 from . import rules
 from .callables import check_refusal, holds_array, is_users, numpy_rule, scalar, understands_tensors
 from .passage import keeping
-from .semantics.arrays import as_tensor, is_scalar, on_memory, read_only, zero_d_array
+from .semantics.arrays import as_tensor, is_scalar, on_memory, read_only, written_outside, zero_d_array
 from .semantics.dtypes import to_numpy
 from .semantics.indexing import FlatView
 from .semantics.table import REFUSALS, Refusal, Refused
@@ -187,6 +187,7 @@ def setitem(a: Any, index: Any, value: Any) -> None:
         rules.lookup("numpy.ndarray.__setitem__").call(a, index, value)
     elif isinstance(a, numpy.ndarray):
         a[_numpy_index(index)] = python(value)  # an array that an object of the program's holds: by NumPy itself
+        written_outside(a)
     elif (twin := user_code.special(a, "__setitem__")) is not None:
         twin(index, value)
     else:

@@ -10,7 +10,7 @@ import numpy
 import torch
 
 from . import operators, rules, user_code
-from .semantics.arrays import as_tensor, is_scalar, store, zero_d_array
+from .semantics.arrays import as_tensor, is_scalar, store, written_outside, zero_d_array
 from .semantics.indexing import FlatView
 from .semantics.table import Refused
 from .semantics.ufunc import Ufunc
@@ -30,7 +30,9 @@ def update(a: Any, ufunc: str, b: Any) -> Any:
     if isinstance(a, torch.Tensor) and not is_scalar(a):
         return _written(a, ufunc, b)
     if isinstance(a, numpy.ndarray):
-        return IN_PLACE[ufunc](a, operators.python(b))  # an array that an object of the program's holds: by NumPy itself
+        made = IN_PLACE[ufunc](a, operators.python(b))  # an array that an object of the program's holds: by NumPy itself
+        written_outside(a)
+        return made
     if isinstance(a, (torch.Tensor, numpy.generic)):
         return getattr(operators, ufunc)(a, b)
     if isinstance(a, str):

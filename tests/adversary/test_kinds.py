@@ -404,7 +404,8 @@ def test_values_of_the_array_itself_under_a_mask(key, value):
 MADE = ["np.cumsum(x.T, 0)", "np.sort(x.T, axis=0)", "np.pad(x.T, 1)", "np.concatenate([x.T, x.T])", "np.roll(x.T, 1)", "np.where(x.T > 2, x.T, 0)", "np.fft.fft(x.T)",
         "np.stack([x.T, x.T])", "np.argsort(x.T, axis=0)", "x.T.astype(np.float32)", "np.copy(x.T)", "x.T.copy()", "np.broadcast_to(x[0], (3, 4)).astype(np.float32)",
         "np.full_like(x.T, 2)", "x.T[:, [1, 0, 2]]", "np.take(x.T, [0, 1], axis=0)", "x.T + 1", "np.clip(x.T, 1, 5)", "np.delete(x.T, 0, axis=0)",
-        "np.einsum('ij->ji', x) * 2", "np.swapaxes(x[None], 0, 2) - 1"]  # fmt: skip
+        "np.einsum('ij->ji', x) * 2", "np.swapaxes(x[None], 0, 2) - 1", "np.add.reduce(x[None].T)", "np.subtract.reduce(x[None].T)",
+        "np.multiply.accumulate(x.T)", "np.maximum.reduceat(x.T, [0, 2])", "np.add.outer(x[0], x[:, 0]).T"]  # fmt: skip
 
 
 @pytest.mark.parametrize("made", MADE)

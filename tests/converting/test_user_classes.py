@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import dataclass
 
 import np2fx
@@ -157,3 +158,28 @@ def test_a_class_without_a_module():
     exec("class Bare:\n    @property\n    def size2(self):\n        return 2", names)
     assert np2fx.convert(lambda x: x * names["Bare"]().size2)(torch.ones(2)).tolist() == [2.0, 2.0]
     assert np2fx.trace(lambda x: x * 2, np.ones(2))(torch.ones(2).double()).tolist() == [2.0, 2.0]
+
+
+class Holder:
+    def __init__(self):
+        self.last = np.arange(6.0)
+
+
+VIEWS = [
+    "np.broadcast_to(y, y.shape)", "np.reshape(y, (2, 3))", "np.ravel(y)", "np.transpose(y)", "np.flip(y)", "np.squeeze(y[None])",
+    "np.expand_dims(y, 0)", "np.atleast_2d(y)", "np.split(y, 2)[0]", "np.asarray(y)", "np.real(y)", "np.diag(np.reshape(y, (2, 3)))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_of_arrays_that_objects_hold(view, tmp_path):
+    path = tmp_path / "made.py"
+    path.write_text(
+        "import numpy as np\nfrom tests.converting.test_user_classes import Holder\n\n\n"
+        f"def node(x):\n    y = Holder().last\n    v = {view}\n"
+        "    y[:] *= 2\n    y[0] = x[0]\n    return np.array(v), y\n"
+    )
+    node = runpy.run_path(str(path))["node"]
+    want, got = node(np.ones(2)), np2fx.convert(node)(torch.ones(2).double())
+    for a, b in zip(want, got, strict=True):
+        np.testing.assert_array_equal(a, np.asarray(b))

@@ -22,6 +22,7 @@ _asking: list[bool] = []
 
 def laid_out(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """A rule's call; what it gives as a view of its arguments stays one."""
+    from .table import original
 
     @functools.wraps(call)
     def arranged(*args: Any, **kwargs: Any) -> Any:
@@ -29,15 +30,23 @@ def laid_out(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
             return call(*args, **kwargs)
         _asking.append(True)
         try:
-            found = call(*args, **kwargs)
-            given = list(_tensors((args, kwargs)))
-            if any(x.device.type != "cpu" for x in given) or all(x.is_contiguous() for x in given):
-                return found
-            return _like(found, _asked(name, args, kwargs), given)
+            return _arranged(lambda: original(name), call(*args, **kwargs), args, kwargs)
         finally:
             _asking.pop()
 
     return arranged
+
+
+def method_laid_out(method: Callable[..., Any], found: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a ufunc's method gives, laid out as NumPy's own method lays it out."""
+    return _arranged(lambda: method, found, args, kwargs) if mirroring() and not _asking and not is_recording() else found
+
+
+def _arranged(function: Callable[[], Any], found: Any, args: Any, kwargs: Any) -> Any:
+    given = list(_tensors((args, kwargs)))
+    if any(x.device.type != "cpu" for x in given) or all(x.is_contiguous() for x in given):
+        return found
+    return _like(found, _asked(function(), args, kwargs), given)
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:
@@ -50,14 +59,12 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
         yield from _tensors(list(value.values()))
 
 
-def _asked(name: str, args: Any, kwargs: Any) -> Any:
+def _asked(function: Any, args: Any, kwargs: Any) -> Any:
     """NumPy's own result; None where it has none for such arguments."""
-    from .table import original
-
     try:
         with warnings.catch_warnings(), numpy.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return original(name)(*_in_numpy(args), **_in_numpy(kwargs))
+            return function(*_in_numpy(args), **_in_numpy(kwargs))
     except Exception:
         return None
 

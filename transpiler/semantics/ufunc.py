@@ -23,6 +23,7 @@ from .axes import axes_of, merged, restored, start_of
 from .destination import demand_dtype, for_out
 from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
 from .indexing import assigned, flat_positions
+from .layouts import method_laid_out
 from .table import Refused, Rule, original, register
 
 
@@ -121,7 +122,9 @@ class Ufunc:
                initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
         """`numpy.ufunc.reduce`: fold the ufunc along `axis` (an int, a tuple, or None for all axes)."""
         result = self.reduce_value(array, axis, dtype, out, keepdims, initial, where)
-        return result if out is None else store(out, result, "unsafe")
+        if out is None:
+            return method_laid_out(self.numpy.reduce, result, array, axis, keepdims=keepdims, where=where)  # type: ignore[no-any-return]
+        return store(out, result, "unsafe")
 
     def reduce_value(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
                      initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
@@ -163,7 +166,7 @@ class Ufunc:
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.accumulate`: all partial results of folding the ufunc along `axis`."""
         result = self.accumulate_value(array, axis, dtype, out)
-        return result if out is None else store(out, result, "unsafe")
+        return method_laid_out(self.numpy.accumulate, result, array, axis) if out is None else store(out, result, "unsafe")
 
     def accumulate_value(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """The pure part of `accumulate`: what is stored in `out`."""
@@ -180,7 +183,7 @@ class Ufunc:
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.reduceat`: the fold of each slice between consecutive `indices`, which must be known when traced."""
         result = self.reduceat_value(array, indices, axis, dtype, out)
-        return result if out is None else store(out, result)
+        return method_laid_out(self.numpy.reduceat, result, array, indices, axis) if out is None else store(out, result)
 
     def reduceat_value(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """The pure part of `reduceat`: what is stored in `out`."""
