@@ -234,7 +234,10 @@ class Forming:
         why = region.problem()
         if why:
             raise Unfit(why)
-        graph = region.cut(nodes, list(self.outside))
+        try:
+            graph = region.cut(nodes, list(self.outside))
+        except KeyError:
+            raise Unfit("it reads what an earlier round has put into a container or an object") from None
         eliminate(graph)
         names = [n.name for n in graph.nodes if n.op == "placeholder"]
         module = TracedModule(self.tracer.root, graph, "Loop")
@@ -245,6 +248,7 @@ class Forming:
         """Run the test or the body in a region. Returns NumPy's values and the nodes of what it gives."""
         tracer = self.tracer
         paused, tracer.paused = tracer.paused, False
+        versions = [s.version for s in self.written]
         try:
             result: Any = (self.test(**given) if flag else False) if which == "test" else self.body(**given)
             if which == "test" and is_traced(result):
@@ -261,6 +265,8 @@ class Forming:
             raise Grown(region.grown)
         if tracer.caught is not region.state[1]:
             raise Unfit("NumPy raises in it, and the function catches that")
+        if which == "test" and versions != [s.version for s in self.written]:
+            raise Unfit("its condition writes into an array")
         if which == "test":
             return [self.output(result if type(result) is TracedNumber else bool(result), Kind("number", bool))]
         goes_on, found = result
