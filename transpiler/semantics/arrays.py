@@ -298,8 +298,6 @@ def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:
     def view(*args: Any, **kwargs: Any) -> Any:
         if args and hasattr(args[0], "__np2fx_tensor__"):
             args = (args[0].__np2fx_tensor__(), *args[1:])  # a.flat, which may be read-only as an array
-        if args and isinstance(args[0], numpy.ndarray) and not is_recording():
-            args = (on_memory(args[0]), *args[1:])  # one that an object of the program's holds
         found = call(*args, **kwargs)
         if args and getattr(args[0], "_np2fx_read_only", False):
             others = {id(x) for x in args}  # broadcast_arrays gives an array of the right shape back itself

@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import is_followed, is_recording, mirroring, numpy_view, read_only
+from .arrays import is_followed, is_recording, mirroring, numpy_view, on_memory, read_only
 
 _asking: list[bool] = []
 
@@ -26,7 +26,11 @@ def laid_out(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(call)
     def arranged(*args: Any, **kwargs: Any) -> Any:
-        if not mirroring() or _asking or is_recording() or kwargs.get("out") is not None:
+        if is_recording():
+            return call(*args, **kwargs)
+        if any(type(a) is numpy.ndarray for a in args):  # that objects of the program hold: what hands one back hands out its memory
+            args = tuple(map(on_memory, args))
+        if not mirroring() or _asking or kwargs.get("out") is not None:
             return call(*args, **kwargs)
         _asking.append(True)
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import fnmatch
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -128,11 +129,19 @@ def write_all(new: dict[str, bytes]) -> None:
         raise
 
 
+_NUMPY = re.compile(rb"(?<!np2fx\.)numpy(?!=)|np\.")
+"""NumPy's name, but not in what np2fx writes into torch files: `import np2fx.numpy as npx`, `@ops.boundary(numpy=False)`."""
+
+
+_WRITTEN = re.compile(rb"from np2fx import operators|import np2fx\.numpy")
+
+
 def mentions(data: bytes, markers: Iterable[str] = ()) -> bool:
     """Whether bytes name NumPy or a node marker. What does not is dismissed unread."""
-    if b"numpy" in data or b"np." in data:
+    if _NUMPY.search(data):
         return True
-    return any(m.encode() in data for m in (*MARKERS, *markers)) or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    own = _WRITTEN.sub(b"", data)
+    return any(m.encode() in own for m in (*MARKERS, *markers)) or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".") -> Iterator[str]:

@@ -173,14 +173,16 @@ class Walker:
         elif arguments and owner.kind != "number":
             hedge = "" if sure else f"if `{ast.unparse(target)}` is an array, "
             if key is None and isinstance(target, ast.Attribute):
-                held = ast.unparse(target)
-                self.say("mutation", target, f"{hedge}the node writes into `{held}`, which its argument `{arguments[0]}` holds")
+                place = ast.unparse(target)
+                self.say("mutation", target, f"{hedge}the node writes into `{place}`, which its argument `{arguments[0]}` holds")
             elif key is None:
                 self.say("mutation", target, f"{hedge}the node writes into its argument `{arguments[0]}`")
             else:
-                held = ast.unparse(target)
-                which = f"its argument `{held}`, a container" if held == arguments[0] else f"`{held}`, a container that its argument holds"
-                self.say("mutation", target, f"the node changes {which}", f"make a new one: {{**{held}, {key}: ...}}")
+                place = ast.unparse(target)
+                which = f"its argument `{place}`, a container"
+                if place != arguments[0]:
+                    which = f"`{place}`, a container that its argument holds"
+                self.say("mutation", target, f"the node changes {which}", f"make a new one: {{**{place}, {key}: ...}}")
         elif owner.is_array:
             own = target.id if isinstance(target, ast.Name) else None
             others = [n for n, v in self.env.items() if n != own and v.reach & memory and v.kind in ("array", "sequence", "unknown")]
