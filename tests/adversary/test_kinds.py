@@ -383,7 +383,7 @@ def test_python_numbers_of_complex(body):
 
 
 @pytest.mark.parametrize("body", ["np.clip(x, -1, 1, out=(x[x > 0]))\nreturn x", "y = x[x > 0]\nnp.add(x, 1, out=y)\nreturn y",
-                                  "y = x[x > 0]\ny[:] = x\nreturn x", "y = x[x > 0]\ny += x\nreturn x"])  # fmt: skip
+                                  "y = x[x > 0]\ny[:] = x\nreturn x", "y = x * 1\nnp.sqrt(x[x > 0], y)\nreturn x", "y = x[x > 0]\ny += x\nreturn x"])  # fmt: skip
 def test_results_that_do_not_fit_where_a_mask_selects(body):
     source = "import numpy as np\n\n\ndef node(x):\n" + "\n".join("    " + line for line in body.split("\n")) + "\n"
     for sample, other in (([1.0, 2, 3], [1.0, -2, 3]), ([1.0, 2, 3], [-1.0, -2, 3])):

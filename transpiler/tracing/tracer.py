@@ -440,7 +440,8 @@ class Tracer(Arguments):
         values = list(made) if isinstance(made, (tuple, list)) else [made]
         for target, value in zip(targets, values, strict=False):
             tensor = cast(_strong(value), to_torch(target.dtype))
-            if type(target) is TracedNpArray and self.recorder.is_loose(held := self.tensor(target)):
+            held = self.tensor(target) if type(target) is TracedNpArray else None
+            if held is not None and (self.recorder.is_loose(tensor) or self.recorder.is_loose(held)):
                 tensor = tensor.expand_as(held)  # for other values it may not fit
             elif tuple(tensor.shape) != target._value.shape:
                 tensor = torch.broadcast_to(tensor, target._value.shape)
