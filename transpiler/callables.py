@@ -112,10 +112,9 @@ def _is_users_file(file: str, package: str) -> bool:
 
 
 @functools.cache
-def is_users_module(name: Any) -> bool:
-    """Whether the classes of a module may be the user's: its file tells, and one without a file may be anybody's. What a class in C says
-    of its module need not be a name."""
-    package = name.split(".")[0] if isinstance(name, str) else "builtins"
+def is_users_module(name: str) -> bool:
+    """Whether the classes of a module may be the user's: its file tells, and one without a file may be anybody's."""
+    package = name.split(".")[0]
     if package in ("np2fx", "torch", "numpy", "builtins") or package in sys.builtin_module_names:
         return False
     return _is_users_file(getattr(sys.modules.get(name), "__file__", None) or "", package)

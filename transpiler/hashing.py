@@ -57,7 +57,7 @@ def method_of(function: Callable[..., Any]) -> Callable[..., Any] | None:
     if name == "fromkeys":
         return lambda keys, *value: function(_elements(keys), *value)
     if name in _KEYED:
-        return lambda first, *rest, **named: function(operators.python(first), *rest, **named)
+        return lambda *args, **named: function(*map(operators.python, args[:1]), *args[1:], **named)
     if name in ("update", "subtract") and isinstance(owner, dict) and not isinstance(owner, collections.Counter):
         return pairing(function)
     return hashing(function) if name in _FILLED else None

@@ -60,10 +60,7 @@ class Passage:
         if type(value) in _CONTAINERS:
             return self._container(value)
         if isinstance(value, tuple):
-            inside = [self.inward(v) for v in value]
-            if all(a is b for a, b in zip(inside, value, strict=False)):
-                return value
-            return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+            return _each(self.inward, value)
         self.seen[id(value)] = value
         entered = self._leaf(value)
         if entered is not value:
@@ -134,10 +131,7 @@ class Passage:
         if isinstance(value, tuple):
             if isinstance(value, torch.Size):
                 return tuple(value)
-            inside = [self.outward(v) for v in value]
-            if all(a is b for a, b in zip(inside, value, strict=False)):
-                return value
-            return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+            return _each(self.outward, value)
         if type(value) in _CONTAINERS:
             if isinstance(value, collections.deque):
                 return self.state(value) if self.arrays else value  # made in the function
@@ -193,10 +187,7 @@ class Passage:
                 self.copies[id(value)] = (value, torch.clone(value))
             return self.copies[id(value)][1]
         if isinstance(value, tuple) and not isinstance(value, torch.Size):
-            inside = [self.apart(v) for v in value]
-            if all(a is b for a, b in zip(inside, value, strict=False)):
-                return value
-            return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+            return _each(self.apart, value)
         held = _held_by(value)
         if held is not None and id(value) not in self.copies:
             self.copies[id(value)] = (value, value)
@@ -222,10 +213,7 @@ class Passage:
         if id(value) in self.returned:
             return self.returned[id(value)]
         if isinstance(value, tuple):
-            inside = [self.state(v) for v in value]
-            if all(a is b for a, b in zip(inside, value, strict=False)):
-                return value
-            return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
+            return _each(self.state, value)
         return to_array(value)
 
     def reaches(self, owner: Any) -> bool:
@@ -270,6 +258,14 @@ class Passage:
                 if list(held) != list(original):
                     original.clear()
                 original.update(held)
+
+
+def _each(way: Callable[[Any], Any], value: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A tuple whose items have gone a way; the same one where none changed."""
+    inside = [way(v) for v in value]
+    if all(a is b for a, b in zip(inside, value, strict=False)):
+        return value
+    return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
 
 
 def _is_generator(value: Any) -> bool:

@@ -421,3 +421,17 @@ def test_a_view_or_a_copy_by_layout(made, flat):
                                    "f = x[::-1][:2].fill\nf(4)", "list(map(x.__setitem__, [0, 1], [8, 9]))"])  # fmt: skip
 def test_writes_through_functions(write):
     not_wrong(f"import operator\n{write}\nreturn x", np.arange(5.0))
+
+
+@pytest.mark.parametrize("call", ["np.apply_along_axis(f, 0, x.T)", "np.apply_over_axes(lambda v, axis: f(v), x.T, [0])", "np.vectorize(f)(x.T)"])
+def test_functions_handed_to_numpy_run_as_often_as_numpy_runs_them(call):
+    """Also where NumPy is asked for the layout of results."""
+    body = f"log = []\ndef f(v):\n    log.append(1)\n    return v\ny = {call}\nz = np.cumsum(x.T, 0).ravel()\nz[0] = 5\nreturn y, z, len(log)"
+    not_wrong(body, np.arange(6.0).reshape(2, 3), ways=("convert",))
+
+
+@pytest.mark.parametrize("write", ["v = x[::-1]\nnp.cumsum(v, 0, None, v)", "y = x.T\ny.cumsum(1, None, y)", "v = x[:, ::2]\nnp.cumprod(v, 1, None, v)",
+                                   "v = x.T\nnp.add(v, 1, v)", "v = x.T\nnp.clip(v, 1, 3, v)", "v = x.T\nnp.round(v / 2, 0, v)"])  # fmt: skip
+def test_a_positional_out_is_written_once(write):
+    """Also where NumPy is asked for the layout of results."""
+    not_wrong(f"{write}\nz = np.sort(x.T, axis=0).ravel()\nz[0] = 5\nreturn x, z", np.arange(1.0, 13).reshape(3, 4))

@@ -33,6 +33,7 @@ def filled(x):
     d.update(zip(x, x, strict=True))
     c.update(x)
     t.discard(np.max(x))
+    {x[0]}.pop()
     pairs, ordered = dict(zip(x, x, strict=True)), OrderedDict.fromkeys(x)
     return len(t), len(d), len(c), len({*x}), len(dict.fromkeys(x)), len(pairs), len(ordered), len(set.union(t, x)), t.isdisjoint(x)
 

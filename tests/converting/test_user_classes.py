@@ -169,7 +169,7 @@ VIEWS = [
     "np.broadcast_to(y, y.shape)", "np.reshape(y, (2, 3))", "np.ravel(y)", "np.transpose(y)", "np.flip(y)", "np.squeeze(y[None])",
     "np.expand_dims(y, 0)", "np.atleast_2d(y)", "np.split(y, 2)[0]", "np.asarray(y)", "np.real(y)", "np.diag(np.reshape(y, (2, 3)))",
     "np.array(y, copy=None)", "np.astype(y, y.dtype, copy=False)", "np.asarray_chkfinite(y)", "np.real_if_close(y)",
-    "y.astype(float, copy=False)",
+    "y.astype(float, copy=False)", "np.ravel(a=y)", "np.transpose(a=y)", "np.atleast_1d(y[1:])",
     "np.array(y)", "np.sort(y)", "y.copy()",
 ]  # fmt: skip
 

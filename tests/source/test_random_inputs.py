@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import itertools
 
@@ -179,6 +178,8 @@ REFUSED = {
     "drawn place": ("y = x.copy()\ny[np.random.randint(0, 4, 2)] = 1\nreturn y", "place to write to"),
     "generator kept": ("rng = np.random.default_rng(0)\ny = helper(rng)\nreturn x + rng.normal(0, 1, x.shape) + y", "more than drawing"),
     "seed from values": ("rng = np.random.default_rng(int(x[0, 0]))\nreturn x + rng.normal(0, 1, x.shape)", "seed is computed"),
+    "local import": ("from numpy.random import randn\nreturn x + randn(3)", "imported in the function"),
+    "size from a local import": ("import math\nreturn x + np.random.randn(math.prod(x.shape[1:]))", "cannot be told"),
     "out": ("y = np.zeros(3)\nnp.random.default_rng(0).random(out=y)\nreturn x + y", "generator is made"),
 }
 
@@ -239,10 +240,15 @@ def test_names_that_are_taken(tmp_path):
     assert np.array_equal(load(tmp_path, new).f(X), want)
 
 
-def test_np2fx_is_imported_where_it_is_not(tmp_path):
-    text = '"""Doc."""\nimport numpy as np\nfrom np2fx import node\n\n\n@node\ndef f(x):\n    return x + np.random.randn(3)\n'
+@pytest.mark.parametrize("top", [
+    '"""Doc."""\n{}', "# -*- coding: utf-8 -*-\n{}", "#!/usr/bin/env python\n\n{}", "from __future__ import annotations\n\n{}",
+    "try:\n    import json\nexcept ImportError:\n    json = None\n{}", "import os; {}", "from os import (\n    path,\n    sep,\n)\n{}",
+])  # fmt: skip
+def test_np2fx_is_imported_where_it_is_not(tmp_path, top):
+    """Behind what has to stay at the top."""
+    text = top.format("import numpy as np") + "\nfrom np2fx import node\n\n\n@node\ndef f(x):\n    return x + np.random.randn(3)\n"
     new, _ = np2fx.rewrite_source(text, random_as_input=True)
-    assert "import np2fx\n" in new and ast.parse(new)
+    assert "import np2fx\n" in new and new.startswith(top.partition("{}")[0])
     load(tmp_path, new).f(X)
 
 

@@ -304,7 +304,7 @@ def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:
             for made in found if isinstance(found, (list, tuple)) else (found,):
                 if not isinstance(made, torch.Tensor) or id(made) in others:
                     continue
-                if hasattr(made, "_np2fx_mirror") or _memory(made) in map(_memory, _owners(args[0])):
+                if hasattr(made, "_np2fx_mirror") or memory_of(made) in map(memory_of, _owners(args[0])):
                     read_only(made)
         return found
 
@@ -455,21 +455,21 @@ def written(target: torch.Tensor) -> None:
     """Tell the mirrors that `target` was written to."""
     if not _mirrors or not _mirrors[-1]:
         return
-    changed = [_memory(target)]
+    changed = [memory_of(target)]
     pending = list(_mirrors[-1])
     while pending:
-        pair = next((p for p in pending if _memory(p[0]) in changed or _memory(p[1]) in changed), None)
+        pair = next((p for p in pending if memory_of(p[0]) in changed or memory_of(p[1]) in changed), None)
         if pair is None:
             return
         pending = [p for p in pending if p is not pair]
         base, copy, pull, push = pair
-        if _memory(base) in changed:
+        if memory_of(base) in changed:
             copy.copy_(pull(base))
-            changed.append(_memory(copy))
+            changed.append(memory_of(copy))
         else:
             check_unshared(base)
             base.copy_(push(base, copy))
-            changed.append(_memory(base))
+            changed.append(memory_of(base))
 
 
 def written_outside(a: numpy.ndarray[Any, Any]) -> None:
@@ -498,8 +498,8 @@ def sharing(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether two tensors look at the same memory, in NumPy where they are mirrors. Under a tracer none do: it has values of its own."""
     if is_recording() or "meta" in (a.device.type, b.device.type) or 0 in (a.numel(), b.numel()):
         return False
-    return not {*map(_memory, _owners(a))}.isdisjoint(map(_memory, _owners(b)))
+    return not {*map(memory_of, _owners(a))}.isdisjoint(map(memory_of, _owners(b)))
 
 
-def _memory(x: torch.Tensor) -> int:
+def memory_of(x: torch.Tensor) -> int:
     return x.untyped_storage().data_ptr()

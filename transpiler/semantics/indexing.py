@@ -403,6 +403,17 @@ def _numbers(x: torch.Tensor) -> torch.Tensor:
     return torch.cumsum(torch.ones_like(x, dtype=torch.int64), 0) - 1
 
 
+def _comparison(ufunc: str) -> Callable[[Any, Any], Any]:
+    """An operator of `x.flat`, elementwise on a copy."""
+
+    def compare(flat: FlatView, other: Any) -> Any:
+        from .. import operators
+
+        return getattr(operators, ufunc)(flat.copy(), other)
+
+    return compare
+
+
 class FlatView:
     """`a.flat`: the elements in C order. Reading copies; writing goes into `a`, and values that run out start again.
 
@@ -459,28 +470,9 @@ class FlatView:
         self.index = 0
         return key
 
-    def _compared(self, ufunc: str, other: Any) -> Any:
-        from .. import operators
-
-        return getattr(operators, ufunc)(self.copy(), other)
-
-    def __eq__(self, other: object) -> Any:
-        return self._compared("equal", other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compared("not_equal", other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared("less", other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compared("less_equal", other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared("greater", other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared("greater_equal", other)
+    __eq__, __ne__ = _comparison("equal"), _comparison("not_equal")
+    __lt__, __le__ = _comparison("less"), _comparison("less_equal")
+    __gt__, __ge__ = _comparison("greater"), _comparison("greater_equal")
 
     def written(self, key: Any, value: Any) -> torch.Tensor:
         """The new value of the base for `flat[key] = value`."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import is_followed, is_recording, mirroring, numpy_view, on_memory, read_only
+from .arrays import is_followed, is_recording, memory_of, mirroring, numpy_view, on_memory, read_only
 
 _asking: list[bool] = []
 
@@ -30,6 +30,8 @@ def laid_out(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
             return call(*args, **kwargs)
         if any(type(a) is numpy.ndarray for a in args):  # that objects of the program hold: what hands one back hands out its memory
             args = tuple(map(on_memory, args))
+        if any(type(a) is numpy.ndarray for a in kwargs.values()):
+            kwargs = {name: on_memory(a) for name, a in kwargs.items()}
         if not mirroring() or _asking or kwargs.get("out") is not None:
             return call(*args, **kwargs)
         _asking.append(True)
@@ -48,8 +50,12 @@ def method_laid_out(method: Callable[..., Any], found: Any, *args: Any, **kwargs
 
 def _arranged(function: Callable[[], Any], found: Any, args: Any, kwargs: Any) -> Any:
     given = list(_tensors((args, kwargs)))
+    if isinstance(found, torch.Tensor) and (found.numel() < 2 or memory_of(found) in map(memory_of, given)):
+        return found  # a view, or the `out` that was given: NumPy would write into it once more
     if any(x.device.type != "cpu" for x in given) or all(x.is_contiguous() for x in given):
         return found
+    if any(callable(x) and not isinstance(x, type) for x in (*args, *kwargs.values())):
+        return found  # `np.apply_along_axis(f, ...)`: a function of the user's must not run twice
     return _like(found, _asked(function(), args, kwargs), given)
 
 
@@ -89,8 +95,7 @@ def _like(found: Any, want: Any, given: list[torch.Tensor]) -> Any:
         return found
     strides = [s // want.itemsize for s in want.strides]
     same = all(a == b or n == 1 for a, b, n in zip(strides, found.stride(), want.shape, strict=True))
-    memory = found.untyped_storage().data_ptr()
-    if same or min(strides) < 1 or is_followed(found) or any(memory == x.untyped_storage().data_ptr() for x in given):
+    if same or min(strides) < 1 or is_followed(found) or memory_of(found) in map(memory_of, given):
         return found
     made = torch.empty_strided(want.shape, strides, dtype=found.dtype, device=found.device)
     made.copy_(found)

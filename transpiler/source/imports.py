@@ -100,7 +100,7 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
         return text
     nl = newline_of(text)
     kept = lines_of(text)
-    last = _insertion_line(tree, kept)
+    last = insertion_line(tree, kept)
     group = _third_party(tree, kept, last)
     places = [(_place_in(group, line) if group else last, n, line) for n, line in enumerate(lines)]
     for at, _, line in sorted(places, reverse=True):
@@ -174,7 +174,7 @@ def _is_imported(tree: ast.Module, key: str, name: str) -> bool:
     return any(isinstance(s, (ast.Import, ast.ImportFrom)) and _imported_as(s, _MODULES[key]) == name for s in tree.body)
 
 
-def _insertion_line(tree: ast.Module, lines: list[str]) -> int:
+def insertion_line(tree: ast.Module, lines: list[str]) -> int:
     """The line after which imports go: the last import at the top of the file, else what has to stay above every statement."""
     line = next((n for n in (2, 1) if n <= len(lines) and _HEADER.match(lines[n - 1])), 0)
     for n, row in enumerate(_rows(tree, lines)):

@@ -379,7 +379,7 @@ class Job:
             called += [(n, own)] if own is not None else []  # type: ignore[list-item]
         for call, function in called:
             given = [rewriter.fact(a) for a in [*call.args, *(k.value for k in call.keywords)]]
-            if any(f.may_be_tensor or f.kind == "sequence" for f in given):
+            if any(f.may_lead_to_tensor for f in given):
                 found[function] = None
         found.pop(made.function, None)
         return found

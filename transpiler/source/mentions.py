@@ -127,8 +127,7 @@ class Mentions:
 
     def _keyword(self, n: ast.Call) -> str:
         """Its name as a keyword of what sets the names of a module: `mock.patch.multiple(helpers, scale=faster)`."""
-        called = n.func.attr if isinstance(n.func, ast.Attribute) else n.func.id if isinstance(n.func, ast.Name) else ""
-        if called not in _SETTERS or not any(k.arg in self.words for k in n.keywords):
+        if _called_name(n) not in _SETTERS or not any(k.arg in self.words for k in n.keywords):
             return NO
         return YES if self.method else REPLACED
 
@@ -149,6 +148,10 @@ def is_module_replaced(project: Project, parsed: Parsed) -> bool:
     return any(_puts(n, names) for p in files for n in ast.walk(p.tree))
 
 
+def _called_name(n: ast.Call) -> str:
+    return n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+
+
 def _puts(n: ast.AST, names: set[str]) -> bool:
     if isinstance(n, ast.Attribute):
         return n.attr in names and not isinstance(n.ctx, ast.Load) and not (isinstance(n.value, ast.Name) and n.value.id == "self")
@@ -157,7 +160,7 @@ def _puts(n: ast.AST, names: set[str]) -> bool:
     if isinstance(base, ast.Call) or (isinstance(base, ast.Attribute) and base.attr in ("modules", "__dict__")):
         assert isinstance(n, ast.Subscript)
         inside = [n.slice]
-    elif isinstance(n, ast.Call) and (n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")) in _PUTS:
+    elif isinstance(n, ast.Call) and _called_name(n) in _PUTS:
         if any(k.arg in names for k in n.keywords):
             return True
         inside = [c for a in [*n.args, *(k.value for k in n.keywords)] for c in ast.walk(a)]

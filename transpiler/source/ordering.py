@@ -25,10 +25,10 @@ def meet(value: ast.expr, target: ast.Subscript, fact: Callable[[ast.AST], Fact]
 
 def _acts(e: ast.expr, fact: Callable[[ast.AST], Fact]) -> bool:
     """Whether evaluating an expression may change something: it calls what is neither NumPy's nor a harmless builtin."""
-    return any(isinstance(n, ast.Call) and not _is_harmless(n.func, fact(n.func)) for n in ast.walk(e))
+    return any(isinstance(n, ast.Call) and not _is_harmless(fact(n.func)) for n in ast.walk(e))
 
 
-def _is_harmless(function: ast.expr, fact: Fact) -> bool:
+def _is_harmless(fact: Fact) -> bool:
     name = str(fact.value) if fact.kind == "name" else ""
     return name.startswith(("numpy.", "math.")) or name.removeprefix("builtins.") in _HARMLESS
 
@@ -37,7 +37,7 @@ def late_targets(targets: Sequence[ast.expr]) -> set[ast.expr]:
     """The names and attributes that must not be bound before the items to their left, which are read there."""
     late: set[ast.expr] = set()
     read: set[str] = set()
-    for leaf in (leaf for t in targets for leaf in leaves(t)):
+    for leaf in (leaf for t in targets for leaf in bound_in_order(t)):
         if isinstance(leaf, ast.Subscript):
             read |= {n.id for n in ast.walk(leaf) if isinstance(n, ast.Name)}
             if any(isinstance(n, ast.Call) for n in ast.walk(leaf)):
@@ -47,13 +47,13 @@ def late_targets(targets: Sequence[ast.expr]) -> set[ast.expr]:
     return late
 
 
-def leaves(target: ast.expr) -> Iterator[ast.expr]:
+def bound_in_order(target: ast.expr) -> Iterator[ast.expr]:
     """The names, attributes and items of a target, in the order in which they are bound."""
     if isinstance(target, (ast.Tuple, ast.List)):
         for e in target.elts:
-            yield from leaves(e)
+            yield from bound_in_order(e)
     elif isinstance(target, ast.Starred):
-        yield from leaves(target.value)
+        yield from bound_in_order(target.value)
     else:
         yield target
 

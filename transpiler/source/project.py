@@ -8,6 +8,7 @@ import re
 import sys
 import warnings
 from functools import cached_property
+from typing import Any
 
 from . import files
 from .names import FunctionNode, Names
@@ -91,6 +92,8 @@ class Project:
         self._parsed: dict[str, Parsed | None] = {}
         self._bytes: dict[str, bytes] = {}
         self._stars: dict[str, tuple[bytes, bool]] = {}
+        self.members: dict[Parsed, tuple[object, Any]] = {}
+        """what `user_classes.members` has read, and by which table"""
 
     def add(self, parsed: Parsed) -> None:
         """A module whose text stands for the file's."""

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from . import random_calls as calls
 from .config import Config
 from .findings import Finding, make_finding
+from .imports import insertion_line
 from .names import Names
 from .nodes import Function, Node, find_nodes
-from .text import NEWLINE, Source, splice
+from .text import NEWLINE, Source, lines_of, splice
 
 _DECORATOR = "np2fx.random_inputs"
 
@@ -108,12 +109,8 @@ def _import_np2fx(tree: ast.Module, source: Source) -> list[tuple[int, int, str]
     """`import np2fx` at the top, where the file has it under no name."""
     if _np2fx_name(tree) is not None:
         return []
-    at = 0
-    for i, s in enumerate(tree.body):
-        is_doc = i == 0 and isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and isinstance(s.value.value, str)
-        if not (is_doc or isinstance(s, (ast.Import, ast.ImportFrom))):
-            break
-        at = source.after_line(s.end_lineno or s.lineno)
+    line = insertion_line(tree, lines_of(source.text))
+    at = source.after_line(line) if line else 0
     return [(at, at, f"import np2fx{source.newline}")]
 
 
@@ -193,6 +190,7 @@ class _Lifter:
             alone = use == name or isinstance(self._parent(call), (ast.Assign, ast.Return))
             made.append((*self.source.span(call), use if alone else f"({use})"))
         self._check_generators(draws)
+        self._check_imports(draws)
         made += [self._without(s) for s in self.needed if self._makes_generator(getattr(s, "value", None))]
         return [*made, self._signature(parameters), self._above(entries, checks)]
 
@@ -298,6 +296,16 @@ class _Lifter:
         for n in ast.walk(self.function):
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in self.local_generators and id(n) not in lifted:
                 raise _No(n, f"the generator `{n.id}` is used for more than drawing", "draw at the top of the function")
+
+    def _check_imports(self, draws: list[ast.Call]) -> None:
+        """What the drawing function computes with is known outside of the node."""
+        imported = {a.asname or a.name.partition(".")[0] for s in ast.walk(self.function)
+                    if isinstance(s, (ast.Import, ast.ImportFrom)) for a in s.names}  # fmt: skip
+        for call in draws:
+            used = {n.id for part in (call, *self.needed) for n in ast.walk(part) if isinstance(n, ast.Name)}
+            if inside := sorted(used & imported):
+                raise _No(call, f"`{inside[0]}` is imported in the function, and the numbers are drawn outside of it",
+                          "import it at the top of the module")  # fmt: skip
 
     # What it becomes.
 

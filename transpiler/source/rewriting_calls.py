@@ -264,7 +264,7 @@ _MUTATORS = (
 """Methods that change the container they are called on."""
 
 
-_OF_SEQUENCES = frozenset(name for kind in (list, tuple, type(range(0))) for name in dir(kind)) | {"_replace", "_asdict"}
+_OF_SEQUENCES = frozenset(name for kind in (list, tuple, range) for name in dir(kind)) | {"_replace", "_asdict"}
 """Methods of Python's own sequences. Named tuples may have others."""
 
 

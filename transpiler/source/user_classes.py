@@ -54,7 +54,7 @@ def classes_of(project: Project, parsed: Parsed, table: Table) -> frozenset[str]
     of the classes that the module has or imports."""
     paths = project.with_words({"property", "cached_property"})
     everywhere = [p for path in paths if (p := project.parsed(path)) is not None]
-    found = [(n, r) for p in everywhere for n, r in members(p, table) if not n.startswith("__") and not n.endswith("()")]
+    found = [(n, r) for p in everywhere for n, r in members(p, table, project) if not n.startswith("__") and not n.endswith("()")]
     near = {os.path.realpath(parsed.path): parsed}
     for s in ast.walk(parsed.tree):
         named = [a.name for a in s.names] if isinstance(s, ast.Import) else []
@@ -66,11 +66,20 @@ def classes_of(project: Project, parsed: Parsed, table: Table) -> frozenset[str]
             other = project.parsed(file) if file is not None and file in project.paths else None
             if other is not None:
                 near[file or ""] = other
-    return computing([*found, *((n, r) for p in near.values() for n, r in members(p, table))])
+    return computing([*found, *((n, r) for p in near.values() for n, r in members(p, table, project))])
 
 
-def members(parsed: Parsed, table: Table) -> list[tuple[str, Reads | None]]:
-    """The properties and special methods of a module's classes, and what they hand out; other methods as "name()"."""
+def members(parsed: Parsed, table: Table, project: Project) -> list[tuple[str, Reads | None]]:
+    """The properties and special methods of a module's classes, and what they hand out; other methods as "name()". Each module is
+    read once, however many import it."""
+    held = project.members.get(parsed)
+    if held is None or held[0] is not table:
+        held = project.members[parsed] = table, _members(parsed, table)
+    found: list[tuple[str, Reads | None]] = held[1]
+    return found
+
+
+def _members(parsed: Parsed, table: Table) -> list[tuple[str, Reads | None]]:
     found: list[tuple[str, Reads | None]] = []
     for kind in (n for n in ast.walk(parsed.tree) if isinstance(n, ast.ClassDef)):
         for s in kind.body:

@@ -87,9 +87,9 @@ def _linked(x: torch.Tensor, y: torch.Tensor) -> bool:
     """True where the two share memory, or are kept equal by mirrors."""
     if x.numel() == 0 or y.numel() == 0:
         return False
-    memory = {tensor_arrays._memory(x)}
+    memory = {tensor_arrays.memory_of(x)}
     for _ in tensor_arrays._mirrors[-1]:
         for base, copy, *_ in tensor_arrays._mirrors[-1]:
-            if {tensor_arrays._memory(base), tensor_arrays._memory(copy)} & memory:
-                memory |= {tensor_arrays._memory(base), tensor_arrays._memory(copy)}
-    return tensor_arrays._memory(y) in memory
+            if {tensor_arrays.memory_of(base), tensor_arrays.memory_of(copy)} & memory:
+                memory |= {tensor_arrays.memory_of(base), tensor_arrays.memory_of(copy)}
+    return tensor_arrays.memory_of(y) in memory

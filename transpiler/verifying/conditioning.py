@@ -36,7 +36,9 @@ def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, 
     if all(_overflows(w, g, far, largest) for _, w, g, far in apart):
         return "overflow"
     with np.errstate(all="ignore"):
-        for given in (arguments, _in_floats(arguments)):
+        floats = _in_floats(arguments)
+        integers = any(floats[name] is not value for name, value in arguments.items())
+        for given in (arguments, floats) if integers else (arguments,):
             spreads = _spreads(fn, given, want)
             if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
                 return "ill_conditioned"

@@ -307,7 +307,10 @@ _cached_signature = functools.lru_cache(maxsize=64)(inspect.signature)
 
 
 def _signature(fn: Callable[..., Any]) -> inspect.Signature:
-    return _cached_signature(fn) if fn.__hash__ is not None else inspect.signature(fn)
+    try:
+        return _cached_signature(fn)
+    except TypeError:  # a callable that has no hash
+        return inspect.signature(fn)
 
 
 def call_with(fn: Callable[..., Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
