@@ -220,6 +220,15 @@ def test_what_is_assumed_of_a_node_holds_in_its_helper(project):
     assert "return torch.sqrt(half_torch(x * 2))\n" in read(root / "app.py")
 
 
+@pytest.mark.parametrize("given", ["lambda: x * 2", "{'x': x}", "dict(x=x)", "(v for v in x)", "[x]", "x"])
+def test_whoever_may_lead_the_helper_to_an_array(project, capsys, given):
+    """What is handed to it need not be the array itself."""
+    body = "import numpy as np\n\n\ndef noise(f):\n    return f, np.random.rand(3)\n"
+    project(pkg__helpers=body, pkg__app=HEAD + "from .helpers import noise\n" + NODE + f"noise({given})\n")
+    assert rewrite(".") == 1
+    assert "`node` calls `noise`, which cannot be converted" in capsys.readouterr().out
+
+
 def test_a_helper_that_cannot_be_converted(project, capsys):
     root = project(
         pkg__helpers="import numpy as np\n\n\ndef noise(x):\n    return x + np.random.rand(3)\n\n\ndef safe(x):\n    return np.abs(x)\n",
