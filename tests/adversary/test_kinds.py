@@ -405,7 +405,10 @@ MADE = ["np.cumsum(x.T, 0)", "np.sort(x.T, axis=0)", "np.pad(x.T, 1)", "np.conca
         "np.stack([x.T, x.T])", "np.argsort(x.T, axis=0)", "x.T.astype(np.float32)", "np.copy(x.T)", "x.T.copy()", "np.broadcast_to(x[0], (3, 4)).astype(np.float32)",
         "np.full_like(x.T, 2)", "x.T[:, [1, 0, 2]]", "np.take(x.T, [0, 1], axis=0)", "x.T + 1", "np.clip(x.T, 1, 5)", "np.delete(x.T, 0, axis=0)",
         "np.einsum('ij->ji', x) * 2", "np.swapaxes(x[None], 0, 2) - 1", "np.add.reduce(x[None].T)", "np.subtract.reduce(x[None].T)",
-        "np.multiply.accumulate(x.T)", "np.maximum.reduceat(x.T, [0, 2])", "np.add.outer(x[0], x[:, 0]).T"]  # fmt: skip
+        "np.multiply.accumulate(x.T)", "np.maximum.reduceat(x.T, [0, 2])", "np.add.outer(x[0], x[:, 0]).T",
+        "x.T + x.reshape(4, 3)", "np.hypot(x.T, x.reshape(4, 3))", "x.reshape(2, 2, 3).T * x.reshape(3, 2, 2)", "x[0, :, None] + x[:, 0]",
+        "np.divmod(x.T, x.reshape(4, 3) + 1)[0]", "x.T[::-1] - x.reshape(4, 3)", "np.minimum(x.T, np.arange(3.0))", "x.T > x.reshape(4, 3)",
+        "x.T + np.broadcast_to(x[0, 0], (4, 3))"]  # fmt: skip
 
 
 @pytest.mark.parametrize("made", MADE)
@@ -414,6 +417,16 @@ MADE = ["np.cumsum(x.T, 0)", "np.sort(x.T, axis=0)", "np.pad(x.T, 1)", "np.conca
 )
 def test_a_view_or_a_copy_by_layout(made, flat):
     not_wrong(f"z = {made}\ny = {flat}\ny[0] = 5\nreturn z, y", np.arange(12.0).reshape(3, 4))
+
+
+@pytest.mark.parametrize("one", ["x.T + 1", "x.T.copy()", "x.T", "np.sort(x.T, axis=0)"])
+@pytest.mark.parametrize("choice", ["z = {} if x[0, 0] > 0 else x.reshape(4, 3) * 2", "z = x.reshape(4, 3) * 2\nif x[0, 0] > 0:\n    z = {}",
+                                    "z = np.where(x[0, 0] > 0, {}, x.reshape(4, 3))"])  # fmt: skip
+@pytest.mark.parametrize("first", [0.0, 5.0])
+def test_a_view_or_a_copy_after_a_branch(one, choice, first):
+    x = np.arange(12.0).reshape(3, 4)
+    x[0, 0] = first
+    not_wrong(f"{choice.format(one)}\ny = z.reshape(-1)\ny[0] = 9\nreturn x, z, y", x)
 
 
 @pytest.mark.parametrize("write", ["operator.setitem(x[::-1], 0, 5)", "operator.iadd(x[::-1][1:], 2)", "operator.setitem(x, slice(None), x[::-1])",

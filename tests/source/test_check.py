@@ -167,6 +167,8 @@ def test_opaque_calls():
     assert said("return R.from_quat(x).as_matrix()", imports=scipy) == [("opaque-call", "error", "R.from_quat(x)")]
     assert said("return resize(x, 3)", imports="from some_library import resize") == [("opaque-call", "warning", "resize(x, 3)")]
     numba = "import numba\n@numba.njit\ndef fast(x):\n    return x\n"
+    vision = "from torchvision.ops import boxes, nms"  # torch, to whoever calls it: it takes tensors alone
+    assert said("return boxes.batched_nms(x, x, x, 0.5), nms(x, x, 0.5)", imports=vision) == []
     assert said("return fast(x)", imports=numba) == [("opaque-call", "error", "fast(x)")]
     assert said("import torch\nreturn torch.from_numpy(x).numpy()") == []
 

@@ -48,6 +48,18 @@ def method_laid_out(method: Callable[..., Any], found: Any, *args: Any, **kwargs
     return _arranged(lambda: method, found, args, kwargs) if mirroring() and not _asking and not is_recording() else found
 
 
+def elementwise(found: Any, operands: tuple[Any, ...]) -> Any:
+    """What a ufunc gives, laid out as NumPy's iterator (order "K") lays it out for these operands. torch follows the first one where
+    they differ."""
+    given = [x for x in operands if isinstance(x, torch.Tensor) and x.ndim]
+    if not mirroring() or _asking or is_recording() or not given or any(x.device.type != "cpu" for x in given):
+        return found
+    if all(x.is_contiguous() for x in given) and len({x.shape for x in given}) == 1:
+        return found
+    want = numpy.nditer([*map(numpy_view, given), None], ["zerosize_ok"]).operands[-1]
+    return tuple(_like(f, want, given) for f in found) if isinstance(found, tuple) else _like(found, want, given)
+
+
 def _arranged(function: Callable[[], Any], found: Any, args: Any, kwargs: Any) -> Any:
     given = list(_tensors((args, kwargs)))
     if isinstance(found, torch.Tensor) and (found.numel() < 2 or memory_of(found) in map(memory_of, given)):

@@ -23,7 +23,7 @@ from .axes import axes_of, merged, restored, start_of
 from .destination import demand_dtype, for_out
 from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
 from .indexing import assigned, flat_positions
-from .layouts import method_laid_out
+from .layouts import elementwise, method_laid_out
 from .table import Refused, Rule, original, register
 
 
@@ -67,9 +67,7 @@ class Ufunc:
         result = self.compute(*args[: self.nin], dtype=dtype, casting=casting)
         if where is not True:
             result = self.masked(result, out, where, casting)
-        if out is None:
-            return result
-        return store(out, result, casting)
+        return elementwise(result, args) if out is None else store(out, result, casting)
 
     @staticmethod
     def masked(result: Any, out: Any, where: Any, casting: str = "same_kind") -> Any:

@@ -7,19 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .compiled import is_compiled
 from .counting import counted, no_arrays
 from .memory import unwritten
 from .names import FunctionNode
 from .neighbours import module_candidates
-from .targets import words
 from .values import NONE, NUMBER, UNKNOWN, UNSURE, Value, array, holds_array, join_all, of_annotation, of_spec
 from .values import sequence as sequence_of
 from .walker import Walker
 
-COMPILED = words(
-    "scipy cv2 numba PIL skimage sklearn pandas polars jax jaxlib tensorflow cupy numexpr shapely librosa soundfile torchvision open3d "
-    "pyproj pinocchio mujoco casadi cvxpy osqp networkx h5py bottleneck xarray imageio matplotlib trimesh"
-)
 _DEPTH = 12  # of helpers that call helpers
 _WALKS = 16  # of one function, each with other values
 
@@ -106,7 +102,7 @@ class Functions(Walker):
     def walked(self, e: ast.Call, module: Functions, function: FunctionNode, args: Sequence[Value], keywords: dict[str, Value]) -> Value:
         """A helper's result, with memory of this call's own. `module` is the walker of the module it stands in."""
         decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
-        compiled = [d for d in decorators if (module.names.qualified(d) or "").split(".")[0] in COMPILED]
+        compiled = [d for d in decorators if is_compiled(module.names.qualified(d) or "")]
         if compiled and any(v.traced for v in (*args, *keywords.values())):
             self.say("opaque-call", e, f"`{function.name}` is compiled (`@{ast.unparse(compiled[0])}`) and cannot be traced")
             return UNKNOWN

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from .functions import COMPILED, Functions
+from .compiled import is_compiled, is_torch
+from .functions import Functions
 from .neighbours import is_neighbour
 from .targets import follows_branches, words
 from .values import NUMBER, UNKNOWN, UNSURE, Value, array, copied, element_of, holds_array, join_all, may_hold_array, operated
@@ -131,13 +132,13 @@ class Outside(Functions):
             self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint)
             return UNKNOWN
         handed = [v for v in every if may_hold_array(v)]
-        if top in COMPILED and handed:
+        if is_compiled(name) and handed:
             if not any(holds_array(v) for v in handed):
                 self.say("opaque-call", e, f"if {name} is given an array, its result becomes a constant", severity_="warning")
             else:
                 self.say("opaque-call", e, f"{name} cannot be traced: its result becomes a constant")
             return UNKNOWN
-        if top in ("torch", "np2fx", "leapp", "einops", *_EFFECTS) or top in _PURE or not traced:
+        if is_torch(name) or top in ("np2fx", "leapp", "einops", *_EFFECTS) or top in _PURE or not traced:
             return Value("unknown", traced)
         if is_neighbour(name, self.path, self.root):
             found = self.neighbour(e, name, args, keywords)

@@ -6,6 +6,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .compiled import is_compiled
 from .inline import inline
 from .results import SCALAR_TYPES, TORCH_ONLY
 from .text import splice
@@ -239,7 +240,7 @@ def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
         package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "collections", "statistics", "pickle")
     ):
         return None
-    if any(r.fact(a).may_be_tensor for a in _arguments(e)) and package in _COMPILED:
+    if any(r.fact(a).may_be_tensor for a in _arguments(e)) and is_compiled(name):
         r.refuse("opaque-call", e.func, f"`{r.source.of(e.func)}` works on the raw buffer: np2fx cannot see what it does",
                  "write the step in NumPy, give np2fx a rule for it, or split the node around it")  # fmt: skip
         return None
@@ -278,9 +279,6 @@ def _changes_outside(r: Expressions, f: ast.Attribute) -> bool:
     if not isinstance(base, ast.Name):
         return False
     return base.id not in r.own_names or (base is not f.value and base.id not in r.stored_names)
-
-
-_COMPILED = ("scipy", "cv2", "numba", "skimage", "sklearn", "pandas", "PIL", "librosa", "jax", "tensorflow", "cupy")
 
 
 def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:

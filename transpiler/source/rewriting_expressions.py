@@ -209,9 +209,14 @@ class Expressions:
         ufunc = OPERATORS[type(e.op)]
         if "text" in (a.kind, b.kind) and not (ufunc == "multiply" and (a.is_tensor or b.is_tensor)):
             return None
-        if not self.exact and plain.operator(ufunc, (a, b), (e.left, e.right)):
+        if self._is_plain(ufunc, (a, b), (e.left, e.right)):
             return None
         return self._operator_call(e, e.left, e.right, SYMBOLS[type(e.op)], self._function(ufunc, a, b))
+
+    def _is_plain(self, ufunc: str, facts: tuple[Fact, Fact], nodes: tuple[ast.expr, ast.expr]) -> bool:
+        """Python's operator may stay. Not where layouts matter and two of them meet: torch's result is laid out like the first operand."""
+        meet = self.mirrored and all(f.is_tensor and f.rank not in (0, 1) for f in facts)
+        return not self.exact and not meet and plain.operator(ufunc, facts, nodes)
 
     def either(self, ufunc: str, *operands: ast.expr) -> str:
         """An operator on what may be an array or a torch tensor: right only where both libraries agree."""
@@ -277,7 +282,7 @@ class Expressions:
         names = [OPERATORS.get(type(op)) for op in e.ops]
         pairs = list(zip(names, pairwise(facts), pairwise(operands), strict=True))
         if all(
-            n is not None and not self.exact and (plain.operator(n, fs, ns) or not any(f.may_be_tensor for f in fs)) for n, fs, ns in pairs
+            n is not None and not self.exact and (self._is_plain(n, fs, ns) or not any(f.may_be_tensor for f in fs)) for n, fs, ns in pairs
         ):
             return None
         if any("text" in (f.kind for f in fs) or "none" in (f.kind for f in fs) for _, fs, _ in pairs) and not any(
