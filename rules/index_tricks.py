@@ -19,6 +19,7 @@ from ..semantics.table import Refused, Rule, register, rule
 from ..semantics.vectorizing import vectorized
 from ..semantics.views import giving_arrays
 from .joining import concatenate
+from .selection import nonzero
 from .shape import flatten
 
 
@@ -57,8 +58,7 @@ def triu_indices_from(arr, k=0):
 @rule("numpy.mask_indices", kind="indices", examples=("np.mask_indices(3, np.triu, 1)",))
 def mask_indices(n, mask_func, k=0):
     """Where `mask_func(ones((n, n)), k)` is not zero."""
-    kept = as_tensor(mask_func(torch.ones((n, n), dtype=torch.int64), k))
-    return torch.nonzero(cast(kept, torch.bool), as_tuple=True)
+    return nonzero(mask_func(torch.ones((n, n), dtype=torch.int64), k))
 
 @rule("numpy.ix_", kind="indices", examples=("np.ix_([0, 1], [True, False])", "np.ix_(v)", "np.ix_(i, i)"))
 def ix_(*args):

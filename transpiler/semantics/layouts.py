@@ -1,8 +1,8 @@
 """Results laid out in memory as NumPy lays them out.
 
 Whether `ravel` and `reshape` give a view or a copy hangs on that, and with it where a write goes. Most of NumPy's functions keep the order
-of what they are given ("K"), torch's mostly give C order. Inside of `mirrored_views`, where views and writes meet, a rule that was given
-an array in another order than C asks NumPy itself: its own function is run on the same memory, and the result laid out like its result.
+of what they are given ("K"), torch's mostly give C order. Inside of `mirrored_views`, where views and writes meet, a rule asks NumPy
+itself: its own function is run on the same memory, and the result laid out like its result.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ def laid_out(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
             kwargs = {name: on_memory(a) for name, a in kwargs.items()}
         if not mirroring() or _asking or kwargs.get("out") is not None:
             return call(*args, **kwargs)
+        if any(callable(x) and not isinstance(x, type) for x in (*args, *kwargs.values())):
+            return call(*args, **kwargs)  # `np.apply_along_axis(f, ...)`: a function of the user's must not run twice
         _asking.append(True)
         try:
             return _arranged(lambda: original(name), call(*args, **kwargs), args, kwargs)
@@ -64,10 +66,10 @@ def _arranged(function: Callable[[], Any], found: Any, args: Any, kwargs: Any) -
     given = list(_tensors((args, kwargs)))
     if isinstance(found, torch.Tensor) and (found.numel() < 2 or memory_of(found) in map(memory_of, given)):
         return found  # a view, or the `out` that was given: NumPy would write into it once more
-    if any(x.device.type != "cpu" for x in given) or all(x.is_contiguous() for x in given):
+    # NumPy's own results of what lies in C order need not do so: not even the index arrays of `np.nonzero`, the columns of one array.
+    flat = not isinstance(found, tuple) and all(x.ndim < 2 and x.is_contiguous() for x in (*given, *_tensors(found)))
+    if flat or any(x.device.type != "cpu" for x in given):
         return found
-    if any(callable(x) and not isinstance(x, type) for x in (*args, *kwargs.values())):
-        return found  # `np.apply_along_axis(f, ...)`: a function of the user's must not run twice
     return _like(found, _asked(function(), args, kwargs), given)
 
 
@@ -101,11 +103,12 @@ def _in_numpy(value: Any) -> Any:
 
 def _like(found: Any, want: Any, given: list[torch.Tensor]) -> Any:
     """`found` in the layout of `want`."""
-    if type(found) in (tuple, list) and isinstance(want, (tuple, list)) and len(found) == len(want):
-        return type(found)(_like(f, w, given) for f, w in zip(found, want, strict=True))
+    if isinstance(found, (tuple, list)) and isinstance(want, (tuple, list)) and len(found) == len(want):
+        each = [_like(f, w, given) for f, w in zip(found, want, strict=True)]
+        return type(found)(*each) if hasattr(found, "_fields") else type(found)(each)
     if not isinstance(found, torch.Tensor) or not isinstance(want, numpy.ndarray) or tuple(found.shape) != want.shape or want.size < 2:
         return found
-    strides = [s // want.itemsize for s in want.strides]
+    strides = [s // want.itemsize if n != 1 else 1 for s, n in zip(want.strides, want.shape, strict=True)]
     same = all(a == b or n == 1 for a, b, n in zip(strides, found.stride(), want.shape, strict=True))
     if same or min(strides) < 1 or is_followed(found) or memory_of(found) in map(memory_of, given):
         return found

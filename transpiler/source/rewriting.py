@@ -15,6 +15,7 @@ from .branching import plan
 from .facts import OPERATORS, Fact, key_parts
 from .inference import Inference
 from .keeping import filled, kept_paths, others
+from .layouts import BY_LAYOUT, Layouts, called_name
 from .matching import convert_patterns
 from .reading import yields
 from .results import catches_attributes
@@ -22,8 +23,6 @@ from .rewriting_expressions import SYMBOLS, Expressions, grouped
 from .text import Source, sub_expressions
 from .writing import called_by, writes
 
-_BY_LAYOUT = ("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require")
-"""What gives a view or a copy, by the order of the elements in memory."""
 _STAYS = "exact, but no part of a graph: np.where(condition, a, b) computes both sides and chooses"
 
 
@@ -57,7 +56,8 @@ class Rewriter(Expressions):
         self.mutates = given_out or any(self._writes(n) for n in inside if n not in around)
         self.plan_branches(node, parameters)
         self.mutates = given_out or any(self._writes(n) for n in inside if n not in around)
-        self.flips = any(self._flips(n) for n in inside if n not in around)
+        layouts = Layouts(node, inside, self.fact, self.table)
+        self.flips = any(self._flips(n, layouts) for n in inside if n not in around)
         inner = {a.arg for n in inside if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
         outside = {name for n in inside if isinstance(n, ast.Global) for name in n.names}
         stored = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
@@ -478,7 +478,7 @@ class Rewriter(Expressions):
                     found.add(n.func.value.id)
         return found
 
-    def _flips(self, n: ast.AST) -> bool:
+    def _flips(self, n: ast.AST, layouts: Layouts) -> bool:
         if isinstance(n, ast.Slice):
             step = n.step
             return step is not None and not (isinstance(step, ast.Constant) and isinstance(step.value, int) and step.value > 0)
@@ -493,7 +493,7 @@ class Rewriter(Expressions):
         if isinstance(n, ast.Call):
             callee = self.fact(n.func)
             named = str(callee.value).rpartition(".")[2] if callee.kind == "name" else ""
-            if self.thorough and (named or getattr(n.func, "attr", "")) in _BY_LAYOUT:
+            if layouts.decides(n) or (self.thorough and called_name(n, self.fact) in BY_LAYOUT):
                 return True
             return named in ("flip", "fliplr", "flipud", "rot90") or (
                 (callee.kind in ("function", "unknown") or self.is_ours(n.func)) and self._writes(n)
