@@ -255,15 +255,15 @@ def cond(x, p=None):
         s = svdvals(x)
         ratio = torch.div(s[..., -1], s[..., 0]) if p == -2 else torch.div(s[..., 0], s[..., -1])
     else:
-        ratio = lapack(_norm_times_inverses, square(x), p=p)
+        ratio = lapack(_norm_times_inverses, square(x), norm(x, p, (-2, -1)), p=p)
     given = torch.any(torch.flatten(torch.isnan(x), -2), dim=-1)
     return torch.where(torch.logical_and(torch.isnan(ratio), torch.logical_not(given)), math.inf, ratio)
 
-def _norm_times_inverses(a, p):
-    """NaN for singular matrices."""
+def _norm_times_inverses(a, size, p):
+    """NaN for singular matrices. NumPy takes the norm of `a` in its dtype, that of the inverse in double precision."""
     inverse, info = torch.linalg.inv_ex(a)
     inverse = torch.where(torch.eq(info, 0)[..., None, None], inverse, math.nan)
-    return torch.mul(norm(a, p, (-2, -1)), norm(inverse, p, (-2, -1)))
+    return torch.mul(torch.real(size), norm(inverse, p, (-2, -1)))
 
 @rule("numpy.linalg.matrix_power", kind="linalg",
       examples=("np.linalg.matrix_power(q, 3)", "np.linalg.matrix_power(q, 0)", "np.linalg.matrix_power(q, -2)"))  # fmt: skip

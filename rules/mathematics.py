@@ -31,7 +31,10 @@ def exp2(x):
 
 @ufunc("numpy.expm1")
 def expm1(x):
-    return torch.exp(x) - 1 if x.is_complex() else torch.expm1(x)
+    if not x.is_complex():
+        return torch.expm1(x)
+    real, imag = torch.real(x), torch.imag(x)
+    return torch.complex(torch.expm1(real) * torch.cos(imag) - 2 * torch.sin(imag / 2) ** 2, torch.exp(real) * torch.sin(imag))
 
 @ufunc("numpy.log")
 def log(x):
@@ -47,7 +50,7 @@ def log10(x):
 
 @ufunc("numpy.log1p")
 def log1p(x):
-    return torch.log1p(x)
+    return torch.log(x + 1) if x.is_complex() else torch.log1p(x)
 
 @ufunc("numpy.logaddexp")
 def logaddexp(x1, x2):

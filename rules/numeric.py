@@ -9,7 +9,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, beside, cast, dtype_of, is_weak, stands_for, truth
+from ..semantics.arrays import as_tensor, beside, bound_in_loop, cast, dtype_of, is_weak, result_type, stands_for, truth
 from ..semantics.dtypes import WIDER, can_cast, inexact, promote, resolve, to_torch
 from ..semantics.table import Refused, rule
 from ..semantics.views import giving_arrays
@@ -48,6 +48,8 @@ def _clipped(a, low, high, dtype, where):
     if not (a.is_floating_point() or a.is_complex() or a.dtype == torch.bool):
         low = None if type(low) is int and low <= torch.iinfo(a.dtype).min else low
         high = None if type(high) is int and high >= torch.iinfo(a.dtype).max else high
+        loop = to_torch(dtype) if dtype is not None else result_type(a, *(x for x in (low, high) if x is not None))
+        low, high = bound_in_loop(low, a.dtype, loop, "min"), bound_in_loop(high, a.dtype, loop, "max")
     if low is None and high is None:
         return positive.compute(a, dtype=dtype)
     if low is None:

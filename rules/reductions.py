@@ -162,7 +162,7 @@ def ndarray_std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, w
 
 def _std(a, axis, dtype, ddof, keepdims, where, mean, correction):
     if dtype is None and where is True and mean is None and correction is None and axis != () and a.dtype in PLAIN:
-        return torch.std(a, dim=axis, correction=ddof, keepdim=keepdims)
+        return torch.sqrt(torch.var(a, dim=axis, correction=ddof, keepdim=keepdims))  # torch.std of float32 neither overflows nor vanishes
     return root(_variance(a, axis, dtype, ddof_of(ddof, correction), keepdims, where, mean))
 
 def ddof_of(ddof, correction):

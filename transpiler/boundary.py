@@ -13,14 +13,16 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-import numpy as _numpy
 import torch
 
+from .callables import is_users_code
 from .errors import numpys
 from .passage import Passage, collect, keep, release
 from .pipeline.spec import ScalarSpec, SpecError, TensorSpec, parse
 from .semantics.arrays import mirrored_views, mirroring
 from .semantics.dtypes import to_torch
+from .semantics.table import Refused
+from .source.findings import ConversionError, make_finding
 
 F = TypeVar("F", bound=Callable[..., Any])
 _inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", default=False)
@@ -59,6 +61,10 @@ def boundary(
 
                 use_rules(*rules)
             outside = not _inside.get()
+            with _placed() if outside else contextlib.nullcontext():
+                return entered(outside, args, kwargs)
+
+        def entered(outside: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             passage = Passage(arrays=numpy and outside and not _holds_tensor((args, kwargs)), inside=not outside)
             token = _inside.set(True)
             collecting = collect() if passage.arrays else None
@@ -90,10 +96,25 @@ def _step() -> Iterator[None]:
     """Around a step of a generator that a rewritten function has returned."""
     token = _inside.set(True)
     try:
-        with numpys():
+        with numpys(), _placed():
             yield
     finally:
         _inside.reset(token)
+
+
+@contextlib.contextmanager
+def _placed() -> Iterator[None]:
+    """A refusal of run time is a ConversionError, with the line of the user's code that caused it."""
+    try:
+        yield
+    except Refused as refused:
+        path, line, at = "", 0, refused.__traceback__
+        while at is not None:
+            if is_users_code(at.tb_frame.f_code, at.tb_frame.f_globals):
+                path, line = at.tb_frame.f_code.co_filename, at.tb_lineno
+            at = at.tb_next
+        found = make_finding(refused.name, path=path, line=line, message=refused.message, hint=refused.hint, severity="error")
+        raise ConversionError([found]) from refused
 
 
 def twin(original: Callable[..., Any]) -> Callable[[F], F]:
@@ -136,7 +157,7 @@ class _Check:
             )
         for n in numbers:
             value = self.arguments.get(n, 0)
-            if not isinstance(value, (int, float)) or isinstance(value, _numpy.generic):
+            if type(value) not in (bool, int, float):  # of other classes NumPy makes arrays, which promote
                 raise self.error(n, "a Python number")
         for n, spec in takes.items():
             value = self.arguments.get(n)
@@ -152,13 +173,16 @@ class _Check:
             if isinstance(value, torch.Tensor)
             else f"a {type(value).__name__}"
         )
-        return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {_way_out(parameter, _spec_of(value))}")
+        way_out = _way_out(parameter, _spec_of(value), isinstance(value, (int, float)) and type(value) not in (bool, int, float))
+        return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {way_out}")
 
 
 _ABSENT = object()
 
 
-def _way_out(parameter: str, spec: Any) -> str:
+def _way_out(parameter: str, spec: Any, number: bool = False) -> str:
+    if number:
+        return "NumPy makes an array of it, whose dtype counts: pass a plain int or float, or rewrite with --exact, not annotated"
     if spec is None:
         return "rewrite with --exact, which takes whatever comes"
     told = repr(spec).replace("'", '"')
@@ -184,7 +208,7 @@ def _spec_of(value: Any) -> Any:
 
 
 def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return type(value) is int
 
 
 def _fits(value: Any, spec: TensorSpec) -> bool:

@@ -101,10 +101,16 @@ _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
 def is_users(function: types.FunctionType) -> bool:
     """True for a function of the user's repo: not the standard library's, not an installed package's."""
-    module = (function.__module__ or "").split(".")[0]
-    if module in ("np2fx", "torch", "numpy"):
-        return False
-    return _is_users_file(function.__code__.co_filename, module)
+    inside: Any = function
+    while hasattr(inside, "__np2fx_rewritten__") and hasattr(inside, "__wrapped__"):
+        inside = inside.__wrapped__  # the boundary stands for what is in it; other wrappers are of the module they are written in
+    return is_users_code(inside.__code__, inside.__globals__)
+
+
+def is_users_code(code: types.CodeType, around: dict[str, Any]) -> bool:
+    """Whether code is the user's, by its file and the module in whose globals it runs."""
+    module = str(around.get("__name__") or "").split(".")[0]
+    return module not in ("np2fx", "torch", "numpy") and _is_users_file(code.co_filename, module)
 
 
 def _is_users_file(file: str, package: str) -> bool:

@@ -24,12 +24,21 @@ _VALUE = re.compile(
 """What torch says where NumPy raises ValueError."""
 
 
+_NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
+_OTHERS: tuple[tuple[str, type[Exception], str], ...] = (
+    ("new(): invalid data type 'str'", IndexError, _NO_INDEX),
+    ("Tensor does not support deleting items", ValueError, "cannot delete array elements"),
+    ("only one element tensors can be converted", TypeError, "only 0-dimensional arrays can be converted to Python scalars"),
+)
+"""What torch says in a TypeError or a ValueError, and NumPy's error of another class."""
+
+
 @contextlib.contextmanager
 def numpys() -> Iterator[None]:
     """Within it, errors that torch raises for arguments that NumPy refuses as well are raised as NumPy's class."""
     try:
         yield
-    except (RuntimeError, IndexError) as error:
+    except (RuntimeError, IndexError, TypeError, ValueError) as error:
         found = _translated(error)
         if found is None:
             raise
@@ -38,6 +47,8 @@ def numpys() -> Iterator[None]:
 
 def _translated(error: Exception) -> Exception | None:
     text = str(error)
+    if type(error) in (TypeError, ValueError):
+        return next((kind(message) for said, kind, message in _OTHERS if text.startswith(said)), None)
     if isinstance(error, torch.linalg.LinAlgError):
         return numpy.linalg.LinAlgError(text)
     if type(error) is IndexError and text.startswith("Dimension out of range"):

@@ -10,15 +10,17 @@ from __future__ import annotations
 import builtins
 import collections
 import collections.abc
+import contextlib
 import copy as _copy
 import functools
+import heapq
 import importlib
 import itertools
 import logging
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -26,8 +28,9 @@ import torch
 
 from . import rules
 from .callables import check_refusal, holds_array, is_users, numpy_rule, scalar, understands_tensors
-from .passage import keeping
-from .semantics.arrays import as_tensor, is_scalar, on_memory, read_only, written_outside, zero_d_array
+from .passage import keeping, own_steps
+from .powers import is_array, raised
+from .semantics.arrays import as_tensor, is_scalar, on_memory, written_outside, zero_d_array
 from .semantics.dtypes import to_numpy
 from .semantics.indexing import FlatView
 from .semantics.table import REFUSALS, Refusal, Refused
@@ -46,31 +49,19 @@ def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any
         if not _arrays(a, b):
             return python(a, b)
         text = isinstance(a, str) or isinstance(b, str)
-        if text and (ufunc not in ("equal", "not_equal") or not (_is_array(a) or _is_array(b))):
+        if text and (ufunc not in ("equal", "not_equal") or not (is_array(a) or is_array(b))):
             return python(_plain(a), _plain(b))
         if ufunc == "multiply" and _repeats(a, b):
             return repeated(a, b) if isinstance(a, (list, tuple)) else repeated(b, a)
         if (text or a is None or b is None) and ufunc in ("equal", "not_equal"):
             other = as_tensor(a if b is None or isinstance(b, str) else b)
             return torch.full_like(other, ufunc == "not_equal", dtype=torch.bool)
-        if ufunc == "power" and not (_is_array(a) or _is_array(b)):
-            return _scalar_power(a, b)
+        if ufunc == "power":
+            return raised(a, b)
         return rules.lookup(f"numpy.{ufunc}").call(a, b)
 
     operate.__name__ = ufunc
     return operate
-
-
-def _is_array(a: Any) -> bool:
-    """True for arrays and lists, False for scalars and numbers."""
-    return isinstance(a, (numpy.ndarray, list, tuple)) or (isinstance(a, torch.Tensor) and not is_scalar(a))
-
-
-def _scalar_power(a: Any, b: Any) -> Any:
-    rules.load_once()
-    from .rules.arithmetic import scalar_power
-
-    return scalar_power(a, b)
 
 
 def _plain(a: Any) -> Any:
@@ -82,7 +73,7 @@ def _repeats(a: Any, b: Any) -> bool:
     """`[0] * n` with a NumPy integer repeats the list; with an array it is arithmetic."""
     if isinstance(b, (list, tuple)):
         a, b = b, a
-    return isinstance(a, (list, tuple)) and not _is_array(b)
+    return isinstance(a, (list, tuple)) and not is_array(b)
 
 
 def repeated(items: Any, times: Any) -> Any:
@@ -129,7 +120,7 @@ def either(ufunc: str, *operands: Any) -> Any:
     python = function(*operands)
     if not any(isinstance(o, torch.Tensor) for o in operands):
         return python
-    as_numpy = rules.lookup(f"numpy.{ufunc}").call(*operands)
+    as_numpy = __getattr__(ufunc)(*operands)
     if as_numpy.dtype != python.dtype or as_numpy.shape != python.shape or not torch.allclose(as_numpy, python, equal_nan=True):
         shown = ", ".join(str(getattr(o, "dtype", o)) for o in operands)
         message = f"NumPy and torch do not agree on `{ufunc}` of {shown}, and which one is meant is not known"
@@ -191,7 +182,7 @@ def setitem(a: Any, index: Any, value: Any) -> None:
     elif (twin := user_code.special(a, "__setitem__")) is not None:
         twin(index, value)
     else:
-        a[_numpy_index(index)] = value
+        a[_numpy_index(index)] = elements(value) if isinstance(a, list) and isinstance(index, slice) else value
 
 
 def _numpy_index(index: Any) -> Any:
@@ -268,30 +259,6 @@ def method(a: Any, name: str) -> Callable[..., Any]:
     if hasattr(numpy.ndarray, name):
         raise Refused(f"ndarray.{name} has no rule", "compute it from what the rules cover", "unmapped-function")
     return getattr(a, name)
-
-
-def iterate(a: Any) -> Any:
-    """What a `for` runs over: the rows of an array (scalars, copied, where it is 1-D)."""
-    if isinstance(a, numpy.ndarray):
-        a = _tensor(a)
-    if not isinstance(a, torch.Tensor):
-        return user_code.iterate(a)
-    if a.ndim == 0:
-        raise TypeError("iteration over a 0-d array")
-    return _rows(a)
-
-
-def _rows(a: torch.Tensor, backwards: bool = False) -> Iterator[torch.Tensor]:
-    for i in range(a.shape[0])[:: -1 if backwards else 1]:
-        yield a[i].clone() if a.ndim == 1 else read_only(a[i]) if getattr(a, "_np2fx_read_only", False) else a[i]
-
-
-def _reversed(values: Any) -> Any:
-    if not isinstance(values, (torch.Tensor, numpy.ndarray)):
-        return reversed(values)
-    if values.ndim == 0:
-        raise TypeError("len() of unsized object")
-    return _rows(as_tensor(values), backwards=True)
 
 
 def python(a: Any) -> Any:
@@ -443,6 +410,8 @@ def _stand_in(a: Any) -> Any:
     """A small array or scalar of a tensor's dtype, to ask NumPy what it would say."""
     if isinstance(a, FlatView):
         return numpy.zeros(1).flat
+    if isinstance(a, types.GeneratorType) and a.gi_code in own_steps:
+        return reversed(()) if a.gi_frame is not None and a.gi_frame.f_locals["backwards"] else iter(numpy.zeros(1))
     if not isinstance(a, torch.Tensor):
         return a
     made = numpy.zeros((), to_numpy(a.dtype))
@@ -462,11 +431,6 @@ def _asked(function: Callable[..., Any], *args: Any) -> Any:
     return function(*map(python, args)) if found is user_code.ABSENT else found
 
 
-def _over(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A builtin that iterates over what it is given."""
-    return lambda *args, **kwargs: function(*(iterate(a) if _arrays(a) and a.ndim else _plain(a) for a in args), **kwargs)
-
-
 def _accumulate(values: Any, function: Any = None, **kwargs: Any) -> Any:
     return itertools.accumulate(iterate(values), __getattr__("add") if function is None else callable_for(function), **kwargs)
 
@@ -481,8 +445,9 @@ def _number(kind: type, *args: Any, **kwargs: Any) -> Any:
 
 from . import user_code  # noqa: E402  (they need what stands above)
 from .hashing import HASHED, hashing, method_of, pairing  # noqa: E402
+from .iterating import ITERATORS, backwards, chained, each, elements, entering, filling, iterate, over, reduced, spread  # noqa: E402
 from .updates import IN_PLACE, set_attribute, update, update_item  # noqa: E402
-from .user_code import delete_attribute, delete_item, entering, shown, truth  # noqa: E402
+from .user_code import delete_attribute, delete_item, shown, truth  # noqa: E402
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.sum: _sum, builtins.round: _round, builtins.pow: _power, builtins.divmod: _divmod, builtins.min: _min, builtins.max: _max,
@@ -490,17 +455,19 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     builtins.set: hashing(builtins.set), builtins.dict: pairing(builtins.dict), builtins.frozenset: hashing(builtins.frozenset),
     collections.Counter: hashing(collections.Counter), collections.OrderedDict: pairing(collections.OrderedDict),
     collections.defaultdict: pairing(collections.defaultdict),
-    itertools.chain: _over(itertools.chain), itertools.islice: _over(itertools.islice), itertools.product: _over(itertools.product),
-    itertools.zip_longest: _over(itertools.zip_longest), itertools.accumulate: _accumulate,
+    itertools.chain.from_iterable: chained, itertools.accumulate: _accumulate, functools.reduce: reduced, **ITERATORS,
     builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of,
     builtins.abs: lambda a: __getattr__("absolute")(a), object.__setattr__: user_code.plainly, builtins.sorted: _sorted,
-    builtins.reversed: _reversed, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
+    builtins.reversed: backwards, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
 }  # fmt: skip
 """Builtins that mean something else for tensors than for arrays."""
 
 for _f in (builtins.str, builtins.repr, builtins.format, builtins.print):
     BUILTINS[_f] = functools.partial(lambda f, *args, **kwargs: f(*map(user_code.shown, args), **kwargs), _f)
-for _g in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.iter, builtins.map):
+for _o in (itertools.chain, itertools.islice, itertools.product, itertools.zip_longest, itertools.tee, heapq.nlargest, heapq.nsmallest,
+           heapq.merge):  # fmt: skip
+    BUILTINS[_o] = over(_o)
+for _g in (builtins.list, builtins.tuple, builtins.enumerate, builtins.zip, builtins.iter, builtins.map, builtins.filter):
     BUILTINS[_g] = functools.partial(lambda f, *args, **kwargs: f(*map(iterate, args), **kwargs), _g)
 for _h in (builtins.len, builtins.hash, builtins.next):
     BUILTINS[_h] = functools.partial(_asked, _h)
@@ -541,12 +508,14 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         twin = None
     if twin is not None:
         return twin
+    if isinstance(generator := _managed(function), types.FunctionType):
+        return contextlib.contextmanager(callable_for(generator, args))
     if _writes_text(function):
         return functools.partial(lambda f, *args, **kwargs: f(*map(user_code.shown, args), **kwargs), function)
     if isinstance(function, operator.methodcaller):
         return functools.partial(_call_method, function)
-    if (hashed := method_of(function)) is not None:
-        return hashed
+    if (filled := method_of(function) or filling(function)) is not None:
+        return filled
     if isinstance(function, functools.partial):
         return functools.partial(callable_for(function.func, args), *function.args, **function.keywords)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType) and is_users(function.__func__):
@@ -573,6 +542,12 @@ def _call_method(caller: operator.methodcaller, a: Any) -> Any:
     return call(method(a, given[0]), *given[1:])
 
 
+def _managed(function: Any) -> Any:
+    """The generator function that `contextlib.contextmanager` has made a context of; None for everything else."""
+    made = isinstance(function, types.FunctionType) and function.__code__ is contextlib.contextmanager(_managed).__code__  # type: ignore[type-var]
+    return getattr(function, "__wrapped__", None) if made else None
+
+
 def _writes_text(function: Any) -> bool:
     """A method of a logger: what it is given is shown as NumPy shows it."""
     return (
@@ -583,7 +558,12 @@ def _writes_text(function: Any) -> bool:
 
 def _lifted(function: types.FunctionType) -> Callable[..., Any]:
     """The twin of a function of the user's. A function made by rewritten code is rewritten already."""
-    if hasattr(function, "__np2fx_rewritten__") or function.__code__.co_filename.startswith("<np2fx "):
+    maker, inside, _ = function.__qualname__.partition(".<locals>.")
+    first, *rest = maker.split(".")
+    made_by = functools.reduce(lambda owner, name: getattr(owner, name, None), rest, function.__globals__.get(first)) if inside else None
+    if hasattr(function, "__np2fx_rewritten__") or hasattr(made_by, "__np2fx_rewritten__"):
+        return function
+    if function.__code__.co_filename.startswith("<np2fx "):
         return function
     if lift_function is None:
         importlib.import_module(".converting", __package__)  # a rewritten file imports this module alone
@@ -593,5 +573,5 @@ def _lifted(function: types.FunctionType) -> Callable[..., Any]:
 
 from .boundary import boundary, twin  # noqa: E402  (rewritten files spell it ops.boundary)
 
-__all__ = ["boundary", "call", "delete_attribute", "delete_item", "entering", "getitem", "keeping", "key", "method", "python", "scalar",
-           "setitem", "shown", "truth", "twin", "update", "update_item"]  # fmt: skip
+__all__ = ["boundary", "call", "delete_attribute", "delete_item", "each", "entering", "getitem", "iterate", "keeping", "key", "method",
+           "python", "scalar", "setitem", "shown", "spread", "truth", "twin", "update", "update_item"]  # fmt: skip

@@ -20,7 +20,7 @@ from typing import Any
 import numpy
 import torch
 
-from .semantics.arrays import as_tensor, can_share, given, is_scalar, read_only, zero_d_array
+from .semantics.arrays import as_tensor, can_share, given, is_copied_view, is_scalar, read_only, zero_d_array
 from .semantics.table import Refused, module_of
 
 _Kept = dict[tuple[int, str], tuple[Any, Any, bool]]
@@ -128,9 +128,8 @@ class Passage:
         """A result, or an element of a container of the caller's, as the caller knows it."""
         if id(value) in self.returned:
             return self.returned[id(value)]
+        value = _plain(value)
         if isinstance(value, tuple):
-            if isinstance(value, torch.Size):
-                return tuple(value)
             return _each(self.outward, value)
         if type(value) in _CONTAINERS:
             if isinstance(value, collections.deque):
@@ -153,9 +152,9 @@ class Passage:
     def finished(self, result: Any) -> Any:
         """The result of the call, as the caller gets it."""
         if self.inside:
-            if _is_generator(result) and self.around is None:
-                raise Refused("a generator may write through views which torch has only as copies, after the call that they hold for",
-                              "return a list", "not-rewritten")  # fmt: skip
+            if _is_generator(result) and self.around is None and not _reads(result):
+                message = "a generator may write through views, or hand out some, which torch has only as copies for the time of the call"
+                raise Refused(message, "return a list", "not-rewritten")
             return result
         if self.arrays:
             return self.outward(result)
@@ -186,7 +185,8 @@ class Passage:
             if id(value) not in self.copies:
                 self.copies[id(value)] = (value, torch.clone(value))
             return self.copies[id(value)][1]
-        if isinstance(value, tuple) and not isinstance(value, torch.Size):
+        value = _plain(value)
+        if isinstance(value, tuple):
             return _each(self.apart, value)
         held = _held_by(value)
         if held is not None and id(value) not in self.copies:
@@ -203,6 +203,7 @@ class Passage:
 
     def state(self, value: Any) -> Any:
         """What an attribute of the caller's object holds after the call: arrays, and containers of arrays."""
+        value = _plain(value)
         if type(value) in _CONTAINERS:
             items = [(i, v) for i, v in enumerate(value)] if not isinstance(value, dict) else list(value.items())
             for k, v in items:
@@ -240,7 +241,7 @@ class Passage:
         for array, copy in sorted(changed, key=lambda pair: pair[0].flags.writeable):  # the read-only ones first: nothing is half written
             array[...] = to_array(copy)  # ValueError where it is read-only, as NumPy says
         for original, copy, before in self.containers:
-            now = _elements(copy)
+            now = _elements(_plain(copy))
             if not (self.arrays or self.inside) and any(a is not b for a, b in itertools.zip_longest(now, before)):
                 self.apart(copy)
                 now = _elements(copy)
@@ -268,8 +269,39 @@ def _each(way: Callable[[Any], Any], value: tuple[Any, ...]) -> tuple[Any, ...]:
     return type(value)(*inside) if hasattr(value, "_fields") else tuple(inside)
 
 
+def _plain(value: Any) -> Any:
+    """A shape as the tuple that it is in NumPy; a dict or a set without a torch.Size among its keys."""
+    if isinstance(value, torch.Size):
+        return tuple(value)
+    if type(value) not in (dict, set, frozenset, *_CONTAINERS) or isinstance(value, (list, collections.deque)):
+        return value
+    keys = list(value)
+    plain = list(map(_plain_key, keys))
+    if all(a is b for a, b in zip(keys, plain, strict=True)):
+        return value
+    if isinstance(value, frozenset):
+        return frozenset(plain)
+    pairs = list(zip(plain, value.values(), strict=True)) if isinstance(value, dict) else plain
+    value.clear()
+    value.update(pairs)
+    return value
+
+
+def _plain_key(key: Any) -> Any:
+    return _each(_plain_key, _plain(key)) if isinstance(key, tuple) else key
+
+
 def _is_generator(value: Any) -> bool:
     return isinstance(value, types.GeneratorType)
+
+
+own_steps: set[types.CodeType] = set()
+"""The code of generators that hand out the rows of an array, `a`, and do nothing else."""
+
+
+def _reads(value: types.GeneratorType[Any, Any, Any]) -> bool:
+    """Whether a generator hands out the rows of an array that lies where NumPy's does."""
+    return value.gi_code in own_steps and value.gi_frame is not None and not is_copied_view(value.gi_frame.f_locals["a"])
 
 
 def _steps(

@@ -11,6 +11,7 @@ import torch
 
 from . import operators, rules, user_code
 from .semantics.arrays import as_tensor, is_scalar, store, written_outside, zero_d_array
+from .semantics.explaining import ERRORS, numpys_own
 from .semantics.indexing import FlatView
 from .semantics.table import Refused
 from .semantics.ufunc import Ufunc
@@ -28,7 +29,10 @@ def update(a: Any, ufunc: str, b: Any) -> Any:
 
     An array is written into (cast same_kind, else TypeError); a scalar or a number is replaced by the result."""
     if isinstance(a, torch.Tensor) and not is_scalar(a):
-        return _written(a, ufunc, b)
+        try:
+            return _written(a, ufunc, b)
+        except ERRORS as error:
+            raise numpys_own(error, IN_PLACE[ufunc], (a, b), {}) from error.__cause__
     if isinstance(a, numpy.ndarray):
         made = IN_PLACE[ufunc](a, operators.python(b))  # an array that an object of the program's holds: by NumPy itself
         written_outside(a)

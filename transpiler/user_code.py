@@ -62,7 +62,7 @@ def read(a: Any, name: str, *default: Any) -> Any:
     """`a.name`, where `a` is no array."""
     kind = type(a)
     if module_of(kind) == "builtins" and kind is not super:
-        return getattr(a, name, *default)
+        return operators.type_of(a) if name == "__class__" else getattr(a, name, *default)
     try:
         return _read(a, kind, name)
     except AttributeError:

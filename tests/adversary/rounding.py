@@ -23,34 +23,41 @@ from .program import Program, imported
 RUNS = 6
 ALLOWANCE = 32.0
 """A difference this many times what the moved runs make is still their rounding's."""
+INSIDE = 8
+"""The units that a step which adds up several products may be off: which of two sums is the smaller one is open within these."""
 _MOVED = "__moved__"
 
 
 def rounding_decides(program: Program, run: Callable[[Any], Outcome], want: Outcome, got: Outcome, allowed: Tolerance) -> bool:
     """True where every difference between `want` and `got` is of the size that roundings make. `run` calls the node of a module."""
-    ways = [functools.partial(_move, rng=np.random.default_rng(seed)) for seed in range(RUNS)]
-    moved = [run(_module(program, way)) for way in (*ways, _coarse)]
+    near_by = [functools.partial(_move, rng=np.random.default_rng(seed)) for seed in range(RUNS)]
+    further = [functools.partial(_move, rng=np.random.default_rng(seed), units=INSIDE) for seed in range(RUNS)]
+    moved = [run(_module(program, way)) for way in (*near_by, _coarse, *further)]
     wants, gots = _leaves(want), _leaves(got)
     if len(wants) != len(gots):
         return False
-    others = [leaves for m in moved if m.error is None and len(leaves := _leaves(m)) == len(wants)]
-    return all(_explained(w, g, [o[i] for o in others], allowed) for i, (w, g) in enumerate(zip(wants, gots, strict=True)))
+    others = [leaves if m.error is None and len(leaves := _leaves(m)) == len(wants) else None for m in moved]
+    return all(
+        _explained(w, g, [o[i] for o in others[: RUNS + 1] if o], [o[i] for o in others if o], allowed)
+        for i, (w, g) in enumerate(zip(wants, gots, strict=True))
+    )
 
 
 def _leaves(outcome: Outcome) -> list[Any]:
     return list(numbers_in([outcome.result, outcome.arguments]))
 
 
-def _explained(want: Any, got: Any, moved: list[Any], allowed: Tolerance) -> bool:
+def _explained(want: Any, got: Any, moved: list[Any], decided: list[Any], allowed: Tolerance) -> bool:
+    """`moved` runs tell how far off values may be, these and the `decided` ones what may be chosen (a position, a length)."""
     if want.dtype != got.dtype:
         return False
     if want.shape != got.shape:
-        return any(m.shape != want.shape for m in moved)
+        return any(m.shape != want.shape for m in decided)
     far = ~near(want, got, allowed)
     if not far.any():
         return True
     if want.dtype.kind not in "fc":
-        return any(m.shape != want.shape or (m != want).any() for m in moved)
+        return any(m.shape != want.shape or (m != want).any() for m in decided)
     with np.errstate(all="ignore"):
         alike = [m for m in moved if m.shape == want.shape]
         unbounded = far & ~(np.isfinite(got) & np.isfinite(want))
@@ -79,14 +86,14 @@ class _Move(ast.NodeTransformer):
         return ast.Call(ast.Name(_MOVED, ast.Load()), [node], [])
 
 
-def _move(value: Any, rng: np.random.Generator) -> Any:
+def _move(value: Any, rng: np.random.Generator, units: int = 1) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc" and value.flags.writeable and value.size:
         with np.errstate(all="ignore"):
-            value *= (1 + np.finfo(value.dtype).eps * rng.integers(-1, 2, value.shape)).astype(value.dtype)
+            value *= (1 + np.finfo(value.dtype).eps * rng.integers(-units, units + 1, value.shape)).astype(value.dtype)
     elif isinstance(value, (np.floating, np.complexfloating)):
-        return type(value)(value * (1 + float(np.finfo(value.dtype).eps) * int(rng.integers(-1, 2))))
+        return type(value)(value * (1 + float(np.finfo(value.dtype).eps) * int(rng.integers(-units, units + 1))))
     elif type(value) is float:
-        return value * (1 + 2.0**-52 * int(rng.integers(-1, 2)))
+        return value * (1 + 2.0**-52 * int(rng.integers(-units, units + 1)))
     return value
 
 

@@ -76,6 +76,10 @@ def test_what_rounding_decides_is_no_fault():
     alike = "np.corrcoef(np.full(7, x[0] * 0.7))"  # of a variance that is zero but for rounding
     assert decides(alike, np.float64("nan"))
     assert not decides("np.log(x + 1)", np.array([np.nan, 1.0986122886681098, 1.3862943611198906, 1.6094379124341003]))
+    sums = "np.argmin(np.array([x[0] * 0.1 + 0.2, 0.3, 1.0]))"  # the first is one rounding above the second
+    assert decides(sums, np.int64(0))
+    assert not decides(sums, np.float64(0))
+    assert not decides("np.argmin(x * 0.1)", np.int64(2))
     assert not decides("np.cos(x)", np.cos(np.arange(1, 5)) + 1e-8)
     assert not decides("x * 2", np.array([2, 4, 6, 9]))
     assert not decides("x * 2", np.array([2.0, 4, 6, 8]))

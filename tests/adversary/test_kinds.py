@@ -419,6 +419,13 @@ def test_a_view_or_a_copy_by_layout(made, flat):
     not_wrong(f"z = {made}\ny = {flat}\ny[0] = 5\nreturn z, y", np.arange(12.0).reshape(3, 4))
 
 
+@pytest.mark.parametrize("first", ["np.fliplr(x)", "x[:, ::-1]", "np.rot90(x)", "x[::-1].T", "np.flip(x[1:], 0)", "x[::-1, ::2]", "np.flip(x)"])
+@pytest.mark.parametrize("then", ["np.flipud(v)", "v[::-1]", "np.rot90(v, 2)", "np.flip(v[:2], 1)", "v.T[::-1]", "v[::-1, ::-1]", "v[:, ::-2]"])
+@pytest.mark.parametrize("flat", ["z.reshape(-1)", "np.ravel(z)", "z.T.ravel()", "z[0]"])
+def test_flipped_twice(first, then, flat):
+    not_wrong(f"v = {first}\nz = {then}\ny = {flat}\ny += 1\nz *= 2\nx[0] = 7\nreturn x, v, z, y", np.arange(9.0).reshape(3, 3))
+
+
 @pytest.mark.parametrize("one", ["x.T + 1", "x.T.copy()", "x.T", "np.sort(x.T, axis=0)"])
 @pytest.mark.parametrize("choice", ["z = {} if x[0, 0] > 0 else x.reshape(4, 3) * 2", "z = x.reshape(4, 3) * 2\nif x[0, 0] > 0:\n    z = {}",
                                     "z = np.where(x[0, 0] > 0, {}, x.reshape(4, 3))"])  # fmt: skip

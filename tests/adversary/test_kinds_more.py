@@ -294,3 +294,10 @@ def test_returned_scalars_have_gradients():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     np2fx.convert(lambda x: x[0])(x).backward()
     assert x.grad.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("write", ["v.fill(-1)", "v[0] = -1", "v += -1", "v[...] = 300", "np.copyto(v, -1)", "v.sort(axis=7)", "np.add(v, 1, out=v)"])
+@pytest.mark.parametrize("view", ["np.broadcast_to(x, x.shape)", "np.broadcast_to(x, x.shape)[::-1]"])
+def test_what_is_read_only_comes_before_what_does_not_fit(view, write):
+    body = f"v = {view}\ntry:\n    {write}\nexcept Exception as error:\n    return type(error).__name__, str(error)\nreturn v"
+    not_wrong(body, np.arange(6, dtype=np.uint8).reshape(2, 3), ways=("convert",))

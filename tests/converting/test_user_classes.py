@@ -29,12 +29,12 @@ def plain(value):
     """A result as Python numbers, lists and texts, with the dtypes of arrays."""
     if isinstance(value, (torch.Tensor, np.ndarray, np.generic)):
         held = np.asarray(value)
-        return str(held.dtype), held.shape, np.round(held.astype(float), 5).tolist()
+        return str(held.dtype), held.shape, np.round(held.astype(float), 4).tolist()
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
-    return plain(vars(value)) if hasattr(value, "__dict__") else round(value, 5) if isinstance(value, float) else value
+    return plain(vars(value)) if hasattr(value, "__dict__") else round(value, 4) if isinstance(value, float) else value
 
 
 X = np.array([[0.5, -2.0, 1.25], [3.0, 0.25, -1.0]], np.float32)

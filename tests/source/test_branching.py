@@ -40,12 +40,12 @@ CHOICES = [
     # Several, and variables that one arm alone knows.
     (
         "a = x.mean()\nb = x.std()\nif a > b:\n    t = a\n    a = b\n    b = t\nreturn a - b\n",
-        "a = torch.mean(x)\nb = torch.std(x, correction=0)\ncondition = a > b\nt = a\na = torch.where(condition, b, a)\n"
+        "a = torch.mean(x)\nb = torch.sqrt(torch.var(x, correction=0))\ncondition = a > b\nt = a\na = torch.where(condition, b, a)\n"
         "b = torch.where(condition, t, b)\nreturn a - b\n",
     ),
     (
         "if x.mean() > 0:\n    d = x.std()\n    x = x * d\nreturn x\n",
-        "d = torch.std(x, correction=0)\nx = torch.where(torch.mean(x) > 0, x * d, x)\nreturn x\n",
+        "d = torch.sqrt(torch.var(x, correction=0))\nx = torch.where(torch.mean(x) > 0, x * d, x)\nreturn x\n",
     ),
     # Returns.
     ("if x.mean() > 0:\n    return x\nreturn -x\n", "return torch.where(torch.mean(x) > 0, x, -x)\n"),
@@ -61,16 +61,17 @@ CHOICES = [
     ("return x if x.mean() > 0 else -x\n", "return torch.where(torch.mean(x) > 0, x, -x)\n"),
     ("return (x if x.mean() > 0 else -x) * 2\n", "return torch.where(torch.mean(x) > 0, x, -x) * 2\n"),
     # Numbers that arithmetic makes the array's dtype.
-    ("d = np.std(x)\nreturn x / (d if d > 0 else 1.0)\n", "d = torch.std(x, correction=0)\nreturn x / torch.where(d > 0, d, 1.0)\n"),
+    ("d = np.std(x)\nreturn x / (d if d > 0 else 1.0)\n",
+     "d = torch.sqrt(torch.var(x, correction=0))\nreturn x / torch.where(d > 0, d, 1.0)\n"),
     (
         "d = np.std(x)\nif d == 0:\n    d = 1.0\nreturn x / d\n",
-        "d = torch.std(x, correction=0)\nd = torch.where(d == 0, 1.0, d)\nreturn x / d\n",
+        "d = torch.sqrt(torch.var(x, correction=0))\nd = torch.where(d == 0, 1.0, d)\nreturn x / d\n",
     ),
-    ("return x / max(x.std(), 1e-6)\n", "return x / torch.clamp(torch.std(x, correction=0), min=1e-6)\n"),
+    ("return x / max(x.std(), 1e-6)\n", "return x / torch.clamp(torch.sqrt(torch.var(x, correction=0)), min=1e-6)\n"),
     ("a = x.mean()\nb = x.std()\nreturn x * max(a, b)\n",
-     "a = torch.mean(x)\nb = torch.std(x, correction=0)\nreturn x * torch.where(b > a, b, a)\n"),
+     "a = torch.mean(x)\nb = torch.sqrt(torch.var(x, correction=0))\nreturn x * torch.where(b > a, b, a)\n"),
     ("a = x.mean()\nb = x.std()\nreturn x * min(a, b)\n",
-     "a = torch.mean(x)\nb = torch.std(x, correction=0)\nreturn x * torch.where(b < a, b, a)\n"),
+     "a = torch.mean(x)\nb = torch.sqrt(torch.var(x, correction=0))\nreturn x * torch.where(b < a, b, a)\n"),
     # Conditions.
     (
         "m = x.mean()\nif m > 0 and not m > 2:\n    x = -x\nreturn x\n",
@@ -189,7 +190,7 @@ def test_comments_stay():
         x = torch.where(m > 0, x / 2, x * 2)  # twice
         # enough
         # the rest
-        d = torch.std(x, correction=0)  # deviation
+        d = torch.sqrt(torch.var(x, correction=0))  # deviation
         return torch.where(m > 1, x, x - d)  # last
         """)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import np2fx
 import pytest
+from np2fx.source.config import Config
 
 GUESSED = {
     "a branch on arithmetic": ("def f(w, x):\n    assert w % 2 == 0\n    return np.sin(x) * w\n", ("data-dependent-branch", "w")),
@@ -85,3 +86,25 @@ def test_hints_are_python():
     found = findings(f"def f(dic, x: np.ndarray):\n{body}")
     assert all("@np2fx.node(other" not in f.hint for f in found)
     assert [f.hint for f in found if f.name == "mutation"] == ["make a new one: {**record, 'k': ...}"]
+
+
+@pytest.mark.parametrize("made", [
+    "n = int(c.get('n', 3))", "if c['m'] == 'a':\n        n = int(c.get('n', 3))\n    else:\n        n = 4",
+    "n = int(c.get('n', 3)) * 2 + 1",
+    "n = 4\n    if c['m'] == 'a':\n        n = int(float(c.get('n', 3)))", "n = int(c.get('n', 3)) if c['m'] else int(c.get('n', 4))",
+])  # fmt: skip
+def test_a_number_made_of_a_guess_is_one(made):
+    text = f"import numpy as np\n\n\ndef f(c, x: np.ndarray):\n    {made}\n    return np.full(n, 1.0) + x\n"
+    (found,) = np2fx.check_source(text, config=Config(target="np2fx"), all_functions=True)
+    message = "if `c.get(...)` is an array, a number made of array values has to be known here"
+    assert (found.severity, found.message) == ("warning", message)
+
+
+@pytest.mark.parametrize("made", [
+    "n = int(x[0])", "n = int(x[0]) + int(c.get('n', 3))", "n = int(c.get('n', 3)) if c['m'] else int(x[0])",
+    "n = 3\n    if c['m'] == 'a':\n        n = x.sum().item()",
+])  # fmt: skip
+def test_a_number_made_of_an_array_is_no_guess(made):
+    text = f"import numpy as np\n\n\ndef f(c, x: np.ndarray):\n    {made}\n    return np.full(n, 1.0) + x\n"
+    found = np2fx.check_source(text, config=Config(target="np2fx"), all_functions=True)
+    assert [(f.severity, f.message) for f in found] == [("error", "a number made of array values has to be known here")]

@@ -6,7 +6,7 @@ import ast
 import itertools
 
 import pytest
-from np2fx.source.imports import add_imports, drop_unused
+from np2fx.source.imports import add_imports, drop_unused, free_names
 from np2fx.source.rewrite import rewrite_source
 
 TOPS = ["", "#!/bin/sh\n# coding: utf-8\n", "# licence\n\n", '"""doc"""\n', '"""doc"""; ', '"""d\noc"""\n\n', "'''doc'''  # why\n"]
@@ -59,3 +59,11 @@ def test_a_twin_is_imported_behind_what_shares_its_line(tmp_path):
     text = 'from lib import h; K = [1,\n    2]\nimport numpy as np, np2fx\n@np2fx.node(x="float64[3]")\ndef f(x): return h(x) + np.sum(x)\n'
     new, _ = rewrite_source(text, str(tmp_path / "m.py"))
     compile(new, "new", "exec", dont_inherit=True)
+
+
+@pytest.mark.parametrize("means", ["def g(torch): pass", "for torch in (): pass", "def g():\n    import torch.nn", "class torch: pass",
+                                   "try: pass\nexcept ValueError as torch: pass", "match 1:\n    case {**torch}: pass"])  # fmt: skip
+@pytest.mark.parametrize("top", ["import torch\n", ""])
+def test_a_name_that_means_something_else_somewhere(top, means):
+    assert free_names(ast.parse(top + means))["torch"] == "np2fx_torch"
+    assert free_names(ast.parse("import torch\nf(torch=1)\nx.torch"))["torch"] == "torch"

@@ -42,7 +42,7 @@ def run(text, name="node", tmp_path=None):
     ("int64[7]", "np.sqrt(x) + 1", "npx.add(npx.sqrt(x), 1)"),
     ("int64[7]", "x / 2", "npx.divide(x, 2)"),
     ("int64[7]", "x // 2", "x // 2"),
-    ("float32[7]", "np.std(x, axis=-1)", "torch.std(x, dim=-1, correction=0)"),
+    ("float32[7]", "np.std(x, axis=-1)", "torch.sqrt(torch.var(x, dim=-1, correction=0))"),
     ("float32[7]", "x.mean(axis=0, keepdims=True)", "torch.mean(x, dim=0, keepdim=True)"),
     ("float32[7]", "np.clip(x, -5.0, 5.0)", "torch.clamp(x, -5.0, 5.0)"),
     ("float32[7]", "np.concatenate([x, x])", "torch.cat([x, x])"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import contextlib
+import copy
 import dataclasses
+import datetime
+import decimal
 import functools
 import math
 import time
+import types
 
 import np2fx
 import numpy as np
@@ -330,3 +335,71 @@ def test_equal_arrays_stay_two_beside_a_branch(sign):
 def test_no_clock_becomes_a_constant(clock):
     with pytest.raises(np2fx.TraceError):
         np2fx.trace(lambda x: x + clock() // 10**6, np.ones(3))
+
+
+def _in_zone(hours):
+    return datetime.datetime(2020, 1, 1, 12 + hours, tzinfo=datetime.timezone(datetime.timedelta(hours=hours)))
+
+
+class Named(datetime.date):
+    pass
+
+
+@pytest.mark.parametrize(("tells", "one", "other"), [
+    (lambda v: v.hour, _in_zone(0), _in_zone(1)),
+    (lambda v: v.fold, datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 1, fold=1)),
+    (lambda v: v.fold, datetime.time(1), datetime.time(1, fold=1)),
+    (lambda v: v.maxlen, collections.deque(maxlen=2), collections.deque(maxlen=3)),
+    (lambda v: v.maxlen, collections.deque([1], 2), collections.deque([1], 3)),
+    (lambda v: v.itemsize, array.array("i", [1]), array.array("d", [1])),
+    (lambda v: len(str(v)), decimal.Decimal("1.50"), decimal.Decimal("1.5")),
+    (lambda v: len(str(v)), decimal.Decimal("1"), decimal.Decimal("1.0")),
+    (lambda v: len(str(v)), decimal.Decimal("0"), decimal.Decimal("-0")),
+    (lambda v: len(v.metadata or ()), np.dtype("f4", metadata={"k": 1}), np.dtype("f4")),
+    (lambda v: len(v["a"].metadata or ()), np.dtype([("a", np.dtype("f4", metadata={"k": 1}))]), np.dtype([("a", "f4")])),
+    (lambda v: v.format == "i", memoryview(array.array("i", [1])), memoryview(array.array("l", [1]))),
+    (lambda v: isinstance(next(iter(v.values())), bool), types.MappingProxyType({"k": 1}), types.MappingProxyType({"k": True})),
+    (lambda v: len(str(next(iter(v)))), {decimal.Decimal("1.50"): 1}, {decimal.Decimal("1.5"): 1}),
+    (lambda v: isinstance(next(iter(v)), bool), frozenset([1]), frozenset([True])),
+], ids=lambda value: str(getattr(value, "__name__", value)).partition(" at 0x")[0])  # fmt: skip
+@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: [v], lambda v: {"k": (v,)}, Config], ids=["itself", "list", "dict", "object"])
+def test_what_is_equal_and_not_the_same(tells, one, other, wrap):
+    def node(x, k):
+        while type(k) in (list, tuple, Config) or (type(k) is dict and "k" in k):
+            k = k.gain if type(k) is Config else k[0] if type(k) in (list, tuple) else k["k"]
+        return x * (2 + tells(k))
+
+    for a, b in ((one, other), (other, one)):
+        graph = np2fx.trace(node, A, wrap(a))
+        np.testing.assert_array_equal(graph(A, wrap(a if type(a) in (memoryview, types.MappingProxyType) else copy.copy(a))), node(A, a))
+        with pytest.raises(np2fx.TraceError) as refused:
+            graph(A, wrap(b))
+        assert refused.value.findings[0].name == "python-value"
+
+
+def test_what_a_function_does_not_ask_of_an_object():
+    graph = np2fx.trace(lambda x, v: x * v.year, A, _in_zone(0))
+    np.testing.assert_array_equal(graph(A, _in_zone(1)), A * 2020)
+
+
+def test_an_object_of_compiled_code_exchanged_after_the_trace():
+    c = Config(decimal.Decimal("1.5"), {"when": datetime.date(2020, 1, 1)})
+    graph = np2fx.trace(lambda x, c: x * float(c.gain) + c.tables["when"].day, A, c)
+    np.testing.assert_array_equal(graph(A, c), A * 1.5 + 1)
+    c.tables["when"] = Named(2020, 1, 2)
+    with pytest.raises(np2fx.TraceError):
+        graph(A, c)
+    c.tables["when"], c.gain = datetime.date(2020, 1, 1), decimal.Decimal("2.5")
+    with pytest.raises(np2fx.TraceError):
+        graph(A, c)
+
+
+def test_two_ways_that_return_equal_objects():
+    def node(x):
+        if x.sum() > 0:
+            return x, decimal.Decimal("1.50")
+        return x, decimal.Decimal("1.5")
+
+    with pytest.raises(np2fx.TraceError) as refused:
+        np2fx.trace(node, A)
+    assert refused.value.findings[0].name == "data-dependent-branch"

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+import builtins
 import contextvars
 import dataclasses
+import fractions
 import functools
+import inspect
+import itertools
+import math
+import os
+import random
 import types
 import weakref
 
@@ -230,3 +238,166 @@ def test_arguments_that_are_no_arrays_do_not_hide_what_is_kept():
 
     CACHE.clear()
     refused("side-effect", f, X, 3, [1, 2])
+
+
+MADE, FAILED, OPTIONS = types.ModuleType("made"), ValueError(), argparse.Namespace()
+
+
+def of_python(x):
+    if not hasattr(math, "_kept"):
+        math._kept = float(x[0])  # here
+    return x * math._kept
+
+
+def of_builtins(x):
+    if not hasattr(builtins, "_kept"):
+        builtins._kept = float(x[0])  # here
+    return x * builtins._kept
+
+
+def of_numpy(x):
+    if not hasattr(np, "_kept"):
+        np._kept = float(x[0])  # here
+    return x * np._kept
+
+
+def of_a_part_of_numpy(x):
+    if not hasattr(np.linalg, "_kept"):
+        np.linalg._kept = float(x[0])  # here
+    return x * np.linalg._kept
+
+
+def of_a_function_of_numpy(x):
+    if not hasattr(np.sum, "_kept"):
+        np.sum._kept = float(x[0])  # here
+    return x * np.sum._kept
+
+
+def of_a_class_of_python(x):
+    if not hasattr(fractions.Fraction, "_kept"):
+        fractions.Fraction._kept = float(x[0])  # here
+    return x * fractions.Fraction._kept
+
+
+def of_an_object_of_python(x):
+    if not hasattr(OPTIONS, "_kept"):
+        OPTIONS._kept = float(x[0])  # here
+    return x * OPTIONS._kept
+
+
+def of_a_module_made_by_hand(x):
+    if not hasattr(MADE, "_kept"):
+        MADE._kept = float(x[0])  # here
+    return x * MADE._kept
+
+
+def of_an_exception(x):
+    if not hasattr(FAILED, "_kept"):
+        FAILED._kept = float(x[0])  # here
+    return x * FAILED._kept
+
+
+def among_the_arguments_of_an_exception(x):
+    if not FAILED.args:
+        FAILED.args = (float(x[0]),)  # here
+    return x * FAILED.args[0]
+
+
+def in_a_note(x):
+    if not hasattr(FAILED, "__notes__"):
+        FAILED.add_note(float(x[0]).hex())
+    return x * float.fromhex(FAILED.__notes__[0])
+
+
+def by_setattr(x):
+    if not hasattr(math, "_kept"):
+        setattr(math, "_kept", float(x[0]))  # noqa: B010
+    return x * math._kept
+
+
+def by_a_computed_name(x):
+    name = "".join(["_", "kept"])
+    if name not in math.__dict__:
+        vars(math)[name] = float(x[0])
+    return x * vars(math)[name]
+
+
+def of_an_argument(x, module=math):
+    if not hasattr(module, "_kept"):
+        module._kept = float(x[0])  # here
+    return x * module._kept
+
+
+def in_the_environment(x):
+    if "NP2FX_KEPT" not in os.environ:
+        os.environ["NP2FX_KEPT"] = float(x[0]).hex()
+    return x * float.fromhex(os.environ["NP2FX_KEPT"])
+
+
+def at_each_call(x):
+    math._kept = x * 2
+    return x
+
+
+def at_each_call_on_numpy(x):
+    np._kept = x * 2
+    return x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [of_python, of_builtins, of_numpy, of_a_part_of_numpy, of_a_function_of_numpy, of_a_class_of_python, of_an_object_of_python,
+     of_a_module_made_by_hand, of_an_exception, among_the_arguments_of_an_exception, in_a_note, by_setattr, by_a_computed_name,
+     of_an_argument, in_the_environment, at_each_call, at_each_call_on_numpy],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_attributes_of_what_is_not_the_users(function):
+    holders = (math, builtins, np, np.linalg, np.sum, fractions.Fraction, OPTIONS, MADE, FAILED)
+    lines = inspect.getsource(function).splitlines()
+    for _ in range(2):
+        finding = refused("side-effect", function, X).findings[0]
+        if any("# here" in line for line in lines):
+            assert "# here" in lines[finding.line - function.__code__.co_firstlineno], finding.message
+        assert not [h for h in holders if hasattr(h, "_kept")] and not FAILED.args and not hasattr(FAILED, "__notes__")
+        assert "NP2FX_KEPT" not in os.environ
+
+
+def test_a_constant_that_is_set_on_a_module():
+    def f(x):
+        math._kept = 3.0
+        return x * math._kept
+
+    try:
+        check(f, X)
+        assert math._kept == 3.0
+    finally:
+        del math._kept
+
+
+def steps():
+    n = 0
+    while n < 100:
+        n += 1
+        yield 1.0
+
+
+def in_a_loop(x):
+    for _ in ROUNDS:
+        return x
+    return x * 2
+
+
+LISTED, CYCLE, STEPS, DRAWS, ROUNDS = iter([1.0] * 99), itertools.cycle([1.0] * 9 + [2.0]), steps(), random.Random(0), iter(range(9))
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x * next(LISTED), lambda x: x * next(CYCLE), lambda x: x * next(STEPS), lambda x: x * DRAWS.choice([1.0, 1.0]), in_a_loop,
+], ids=["iterator", "cycle", "generator", "random numbers", "loop"])  # fmt: skip
+def test_what_is_read_further_at_each_call(function):
+    refused("side-effect", function, X)
+
+
+def test_iterators_of_a_call_are_its_own():
+    check(lambda x: x * next(iter([2.0])) + sum(a * b for a, b in zip([1.0], [2.0], strict=True)), X)
+    pairs = zip([1.0], [2.0], strict=True)
+    check(lambda x: x if pairs is None else x * 2, X)

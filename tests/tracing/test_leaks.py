@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import logging
 import queue
 import threading
+import warnings
 
 import np2fx
 import numpy as np
@@ -175,3 +177,42 @@ def test_the_time_is_no_constant():
         np2fx.trace(stamped, sample)
     assert refused.value.findings[0].name == "leaked-constant"
     assert np2fx.trace(timed, sample)(torch.ones(3)).tolist() == [2.0, 2.0, 2.0]
+
+
+def warns(x):
+    warnings.warn("old", stacklevel=1)
+    return x * 2
+
+
+def warns_for_values(x):
+    if x.sum() > 0:
+        warnings.warn("high", DeprecationWarning, stacklevel=2)
+        print("high")
+        logging.getLogger(__name__).info("high")
+    return x * 2
+
+
+def warns_in_a_helper(x):
+    return warns(x) if x.shape[0] else x
+
+
+def warns_at_a_line(x):
+    warnings.warn_explicit("old", UserWarning, __file__, 1)
+    return x * 2
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("function", [warns, warns_for_values, warns_in_a_helper, warns_at_a_line])
+def test_a_warning_is_no_state(function):
+    for _ in range(2):
+        check(function, X, others=[(-X,)])
+
+
+def test_a_function_that_counts_its_warnings_is_refused():
+    def f(x):
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            y = x / 0
+        return y * len(given)
+
+    refused("leaked-constant", f, X)

@@ -185,3 +185,107 @@ def test_all_arguments_of_nan_to_num():
 def test_what_nditer_cannot_do(function, said):
     with pytest.raises(np2fx.TraceError, match=said):
         np2fx.trace(function, A)
+
+
+class Attributed(collections.namedtuple("Attributed", "a")):
+    pass
+
+
+class Raised(collections.namedtuple("Raised", "a k")):
+    def __new__(cls, a, k=1):
+        return super().__new__(cls, a, k + 1)
+
+
+class Twice(collections.namedtuple("Twice", "a b")):
+    def __new__(cls, a):
+        return super().__new__(cls, a, a)
+
+
+class Doubling(dict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value * 2)
+
+    def update(self, *others, **more):
+        for key, value in dict(*others, **more).items():
+            self[key] = value
+
+
+class Turned(dict):
+    def __iter__(self):
+        return reversed(list(super().keys()))
+
+    def values(self):
+        return [v + 1 for v in super().values()]
+
+
+def attributed(x, k=3):
+    made = Attributed(x)
+    made.k = k
+    return made
+
+
+def moved(x):
+    made = collections.OrderedDict(a=x, b=x * 2)
+    made.move_to_end("a")
+    return made
+
+
+def doubled(x):
+    made = Doubling()
+    made["a"] = x
+    return made
+
+
+MADE = {
+    "Counter": (lambda x: collections.Counter(a=x, n=2), lambda c: c["a"] * c["n"] * (1 + c["none"])),
+    "attribute": (attributed, lambda c: c.a * c.k),
+    "array as attribute": (lambda x: attributed(x, x + 1), lambda c: c.a * c.k),
+    "new that changes": (lambda x: Raised(x, 1), lambda c: c.a * c.k),
+    "new with other parameters": (lambda x: Twice(x + 0), lambda c: c.a * c.b),
+    "OrderedDict": (moved, lambda c: np.concatenate(list(c.values()))),
+    "defaultdict": (lambda x: collections.defaultdict(int, a=x), lambda c: c["a"] + len(c)),
+    "setter that changes": (doubled, lambda c: c["a"]),
+    "reader that changes": (lambda x: Turned(a=x, b=x * 2), lambda c: np.concatenate(list(c.values()))),
+}  # fmt: skip
+
+
+def raw(x):
+    """What a container holds, whatever its class says."""
+    if isinstance(x, dict):
+        return [part for key in (list(x) if type(x) is collections.OrderedDict else dict.keys(x)) for part in (key, dict.get(x, key))]
+    return [*x, *vars(x).values()] if isinstance(x, tuple) else [x]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_subclasses_of_dicts_and_named_tuples(name):
+    """Given, given back, and both: they are what they are with NumPy, and are not changed."""
+    make, use = MADE[name]
+    x, t = np.array([1.0, -2.0, 3.0]), torch.tensor([5.0, 0.5, -1.0], dtype=torch.float64)
+    for function, of in ((use, make), (make, lambda v: v), (lambda c: c, make), (lambda v: use(make(v)), lambda v: v)):
+        sample = of(x)
+        graph = np2fx.trace(function, sample)
+        want, got = function(of(t.numpy())), graph(of(t))
+        assert isinstance(want, np.ndarray) or type(got) is type(want)
+        for a, b in zip(raw(want), raw(got), strict=True):
+            assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+        for a, b in zip(raw(sample), raw(of(x)), strict=True):
+            assert np.array_equal(a, b)
+
+
+def test_an_attribute_of_a_named_tuple_is_told_apart():
+    graph = np2fx.trace(lambda c: c.a * c.k, attributed(np.ones(2)))
+    with pytest.raises(np2fx.TraceError, match="k is 4"):
+        graph(attributed(np.ones(2), 4))
+
+    def sets(c):
+        c.k = 5
+        return c.a
+
+    with pytest.raises(np2fx.TraceError, match="side-effect"):
+        np2fx.trace(sets, attributed(np.ones(2)))
+
+
+def test_a_named_tuple_that_changes_what_it_is_given_goes_to_numpy():
+    graph = np2fx.trace(lambda x: (np.concatenate(Twice(x)), np.stack(Raised(x, x))), np.ones(2))
+    both, stacked = graph(torch.tensor([1.0, 2.0], dtype=torch.float64))
+    assert both.tolist() == [1, 2, 1, 2] and stacked.tolist() == [[1, 2], [2, 3]]

@@ -17,6 +17,7 @@ import pytest
 from np2fx.cli import main
 from np2fx.source.config import ConfigError, parse_config
 from np2fx.source.findings import KINDS
+from np2fx.verifying import isolation
 from np2fx.verifying.endings import EXITED, Ending, finding_of
 from np2fx.verifying.jobs import Job
 from np2fx.verifying.memory import can_limit, limited
@@ -103,6 +104,73 @@ def test_several_processes_give_the_order_of_one(tmp_path: Path, capsys: pytest.
         for report in reports.values():
             del report["timings"]
     assert one == two
+
+
+CHANGES = {
+    "the current folder": "os.chdir('/')",
+    "error handling of NumPy": "np.seterr(all='raise')",
+    "a function of NumPy": "np.tanh = lambda v: v * 0",
+    "a function of torch": "torch.add = None",
+    "a built-in function": "builtins.len = lambda v: 3",
+    "the depth of calls": "sys.setrecursionlimit(60)",
+    "the search path": "sys.path.clear()",
+    "the modules": "sys.modules.pop('np2fx.tracing', None)",
+    "torch's default device": "torch.set_default_device('meta')",
+    "torch's default dtype": "torch.set_default_dtype(torch.float64)",
+    "descriptors": "os.closerange(3, 64)",
+    "all descriptors": "os.closerange(0, 100_000)",
+    "output": "os.close(1), os.close(2)",
+    "a signal": "signal.signal(signal.SIGALRM, signal.SIG_DFL), signal.alarm(1)",
+    "limits": "resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))",
+    "its group": "os.killpg(0, signal.SIGKILL)",
+    "a copy of itself": "os.fork()",
+    "threads": "threading.Thread(target=time.sleep, args=(60,)).start()",
+    "a module of the project": "globals().update(helper=None)",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
+def test_what_a_node_does_to_its_process_ends_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "import builtins, resource, signal, threading, time\nimport torch\n\ndef helper(x):\n    return np.tanh(x) + len(x)\n\n"
+    for n, change in enumerate(CHANGES.values()):
+        text += SPEC + f"def changes_{n}(x):\n    {change}\n    return x / 2\n\n"
+        text += SPEC + f"def innocent_{n}(x):\n    return helper(x) / np.float32(3)\n\n"
+    _, reports = verified(tmp_path, capsys, text, "-j", "1")
+    assert len(reports) == 2 * len(CHANGES)
+    for n, what in enumerate(CHANGES):
+        assert reports[f"innocent_{n}"]["ok"], (what, reports[f"innocent_{n}"]["findings"])
+        assert reports[f"innocent_{n}"]["checked"]["inputs"] == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
+@pytest.mark.parametrize("change", ["os.chdir('/')", "np.seterr(all='raise')", "np.tanh = None", "os.closerange(3, 64)"])
+def test_what_the_import_of_a_file_does_ends_with_its_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str) -> None:
+    (tmp_path / "a.py").write_text(HEAD + change + "\n" + HEALTHY)
+    (tmp_path / "b.py").write_text(HEAD + SPEC + "def later(x):\n    return np.tanh(x) * np.float32(1e30) * np.exp(x)\n")
+    main(["verify", str(tmp_path), "--output-format", "json", "--max-examples", "3", "-j", "1"])
+    reports = json.loads(capsys.readouterr().out)
+    assert reports[1]["ok"], reports[1]["findings"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
+def test_a_file_is_imported_once_and_one_with_threads_for_each_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "imports"
+    noting = f"with open({str(log)!r}, 'a') as log:\n    log.write('x')\n"
+    nodes = HEALTHY + LAST
+    assert verified(tmp_path, capsys, noting + nodes, "-j", "1")[0] == 0
+    assert log.read_text() == "x"
+    threads = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    assert verified(tmp_path, capsys, noting + threads + nodes, "-j", "1")[0] == 0
+    assert log.read_text() == "xxx"
+
+
+def test_without_forks_every_node_has_a_worker_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    monkeypatch.setattr(isolation, "_BOOT", "import np2fx.verifying.forking as f; f.can_fork = lambda: False; " + isolation._BOOT)
+    text = SPEC + "def changes(x):\n    np.tanh = None\n    return x / 2\n\n"
+    text += SPEC + "def later(x):\n    return np.tanh(x)\n\n" + EXIT + LAST
+    _, reports = verified(tmp_path, capsys, text, "-j", "1")
+    assert [name for name, report in reports.items() if report["ok"]] == ["later", "last"]
+    assert "exit code 3" in reports["leaves"]["findings"][0]["message"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 import torch
 
-from ..semantics.arrays import is_scalar
+from ..semantics.arrays import Number, is_scalar
 from ..semantics.dtypes import to_numpy
 from ..semantics.table import module_of
 from ..source.facts import NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, name, number
@@ -26,8 +26,8 @@ def of_argument(value: Any) -> Fact:
     if isinstance(value, torch.Tensor):
         dtype = to_numpy(value.dtype).name
         return Fact("scalar", dtype, 0) if is_scalar(value) else array(dtype, value.ndim)
-    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, numpy.generic):
-        return number(type(value).__name__ if type(value) in (bool, int, float, complex) else None)
+    if type(value) in Number:
+        return number(type(value).__name__)
     if value is None:
         return NONE
     if isinstance(value, (str, bytes)):

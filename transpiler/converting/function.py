@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import importlib
 import inspect
 import linecache
 import types
@@ -23,6 +24,7 @@ from ..semantics.arrays import mirrored_views, mirroring, own_layouts
 from ..semantics.table import Refused
 from ..source.facts import TORCH, UNKNOWN, Fact
 from ..source.findings import ConversionError, Finding, make_finding
+from ..source.imports import bound, chosen_names, identifiers, import_line
 from ..source.reading import awaits
 from ..source.results import torch_parameters
 from ..source.rewriting import Rewriter
@@ -167,6 +169,7 @@ class Converted:
         source, node = self._parsed
         known = {**known, **dict.fromkeys(torch_parameters(node) - set(objects), TORCH)}
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
+        rewriter.torch_name, rewriter.npx_name, rewriter.ops_name = map(self._own_names().__getitem__, ("torch", "npx", "ops"))
         rewriter.user_classes = classes
         rewriter.hands_out = rewriter.careful = self._is_helper  # its arguments may be copies that stand for views
         rewriter.thorough = True
@@ -186,9 +189,17 @@ class Converted:
             text = f"{self._lambda_name} = {text}"
         elif indent and not indent.strip():
             text = _dedent(text, indent)
-        lines = {"torch": "import torch", "npx": "import np2fx.numpy as npx", "ops": "from np2fx import operators as ops"}
-        header = "\n".join(line for key, line in lines.items() if key in rewriter.imported or (key == "torch" and "torch." in text))
+        names = {"torch": rewriter.torch_name, "npx": rewriter.npx_name, "ops": rewriter.ops_name}
+        used = {k: n for k, n in names.items() if k in rewriter.imported or (k == "torch" and f"{n}." in text)}
+        header = "\n".join(import_line(key, name) for key, name in used.items())
         return f"{header}\n\n\n{text}\n" if header else f"{text}\n"
+
+    def _own_names(self) -> dict[str, str]:
+        """What the rewritten text calls the modules it uses: names that mean nothing else to the function and to its module."""
+        code, around, nodes = self.function.__code__, self.function.__globals__, list(ast.walk(self._parsed[1]))
+        theirs = bound(nodes).union(code.co_freevars)
+        same = {key for key, module in _modules().items() if around.get(key) is module and key not in theirs}
+        return chosen_names(identifiers(nodes).union(code.co_freevars, around), {key: key for key in same})
 
     _lambda_name = "_lambda"
 
@@ -243,8 +254,8 @@ class Converted:
                 _within_closure(tree, name, self.function.__code__.co_freevars), filename, "exec", flags=flags, dont_inherit=True
             )
         inner = _code_named(code, "<lambda>" if isinstance(node, ast.Lambda) else name, self.function.__code__.co_freevars)
-        own = {"torch": torch, "ops": ops, "npx": _npx()}
-        around = Lifted(self.function.__globals__, {k: v for k, v in own.items() if v is not None})
+        names = self._own_names()
+        around = Lifted(self.function.__globals__, {names[key]: module for key, module in _modules().items()})
         dict.__setitem__(around, "__builtins__", self.function.__globals__.get("__builtins__", __builtins__))
         cells = dict(zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=False))
         closure = tuple(_lifted_cell(cells[n]) if n in cells else types.CellType() for n in inner.co_freevars)
@@ -275,10 +286,9 @@ class Converted:
 ANNOTATIONS = __import__("__future__").annotations.compiler_flag
 
 
-def _npx() -> Any:
-    import importlib
-
-    return importlib.import_module("np2fx.numpy")
+def _modules() -> dict[str, Any]:
+    """What rewritten text imports."""
+    return {"torch": torch, "ops": ops, "npx": importlib.import_module("np2fx.numpy")}
 
 
 def _lifted_values(values: Any) -> Any:

@@ -86,8 +86,9 @@ def known(x: Any) -> Any:
 
 
 def is_weak(x: Any) -> bool:
-    """True for Python's own int, float and complex: they take the dtype of what they meet (NEP 50)."""
-    return isinstance(x, (int, float, complex)) and not isinstance(x, (bool, numpy.generic))
+    """True for Python's own int, float and complex: they take the dtype of what they meet (NEP 50). An object of a class made of one of
+    them, such as a member of an IntEnum, is to NumPy the array that it makes of it."""
+    return type(x) in (int, float, complex)
 
 
 def stands_for(number: Any, dtype: torch.dtype) -> bool:
@@ -208,6 +209,22 @@ def demand_fit(value: Any, dtype: torch.dtype) -> None:
     demand(fits, OverflowError(f"Python integer out of bounds for {name}"))
 
 
+def bound_in_loop(bound: Any, dtype: torch.dtype, loop: torch.dtype, end: str) -> Any:
+    """The bound (`end` is min or max) that a Python int is which a graph computes, in the dtype `loop`. Others are unchanged.
+
+    Where integers of `dtype` end before it, NumPy takes it for no bound: here the last number of the loop. Raises OverflowError."""
+    if getattr(bound, "_np2fx_number", None) is not int or loop.is_complex or dtype == loop == torch.int64:
+        return bound
+    edge = getattr(torch.iinfo(dtype), end)
+    beyond = torch.le(bound, edge) if end == "min" else torch.ge(bound, edge)
+    if loop.is_floating_point:
+        return torch.where(beyond, float("-inf" if end == "min" else "inf"), cast(bound, loop))
+    held = torch.where(beyond, getattr(torch.iinfo(loop), end), bound)
+    made = cast(held, loop)
+    demand(torch.eq(cast(made, torch.int64), held), OverflowError(f"Python integer out of bounds for {to_numpy(loop)}"))
+    return made
+
+
 _SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
 
 
@@ -279,10 +296,15 @@ def read_only(x: torch.Tensor) -> torch.Tensor:
 
 
 def check_writable(target: Any) -> None:
-    """Raise NumPy's ValueError where `target` is read-only: marked, or a view of a read-only argument (see `Passage`)."""
-    locked = isinstance(target, torch.Tensor) and target.is_inference() and not torch.is_inference_mode_enabled()
-    if locked or getattr(target, "_np2fx_read_only", False):
+    """Raise NumPy's ValueError where `target` is read-only."""
+    if is_read_only(target):
         raise ValueError("assignment destination is read-only")
+
+
+def is_read_only(x: Any) -> bool:
+    """True for a tensor that is marked so, or is a view of a read-only argument (see `Passage`)."""
+    locked = isinstance(x, torch.Tensor) and x.is_inference() and not torch.is_inference_mode_enabled()
+    return locked or getattr(x, "_np2fx_read_only", False)
 
 
 def check_unshared(target: torch.Tensor) -> None:
@@ -385,29 +407,32 @@ def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
         return follow(base, flip(base, dims), lambda base: flip(base, dims), lambda base, copy: flip(copy, dims))
     if all(base.shape[d] <= 1 for d in dims):
         return base[...]
-    straight = _straight(base, dims)
-    if straight is not None:
-        return straight
+    base, dims = _of_memory(base, dims)
+    if not dims:
+        return base
     copy = torch.empty_strided(base.shape, _mirrored_strides(base, dims), dtype=base.dtype, device=base.device)
     copy.copy_(flip(base, dims))
     copy._np2fx_mirror = (base, dims)  # type: ignore[attr-defined]
     return follow(base, copy, lambda base: flip(base, dims), lambda base, copy: flip(copy, dims))
 
 
-def _straight(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor | None:
-    """`base` flipped along `dims` as a view of the memory itself, where `base` is a view of a mirror and flipping undoes that."""
+def _of_memory(base: torch.Tensor, dims: tuple[int, ...]) -> tuple[torch.Tensor, tuple[int, ...]]:
+    """`base` flipped along `dims`, where `base` is a view of a mirror: what is to be flipped of the memory itself, and where. Flipping
+    back leaves nothing to flip, and axes that were flipped one after the other merge."""
     copy = _owner(base)
     if not hasattr(copy, "_np2fx_mirror") or base.dtype != copy.dtype or base.numel() == 0:
-        return None
+        return base, dims
     root, flipped = copy._np2fx_mirror
     steps = [torch.arange(n) * stride for n, stride in zip(root.shape, root.stride(), strict=True)]
     places = torch.empty_strided(copy.shape, copy.stride(), dtype=torch.int64)  # where in the root's memory each element is
     grid = torch.meshgrid(*steps, indexing="ij") if steps else ()
     places.copy_(torch.flip(sum(grid, torch.tensor(root.storage_offset())), flipped))
     seen = torch.flip(places.as_strided(base.shape, base.stride(), base.storage_offset() - copy.storage_offset()), dims)
-    first = seen[(0,) * seen.ndim]
+    first = int(seen[(0,) * seen.ndim])
     strides = [int(seen[(0,) * d + (1,) + (0,) * (seen.ndim - d - 1)] - first) if n > 1 else 1 for d, n in enumerate(seen.shape)]
-    return root.as_strided(seen.shape, strides, int(first)) if min(strides, default=0) >= 0 else None
+    back = tuple(d for d, stride in enumerate(strides) if stride < 0)
+    lowest = first + sum(strides[d] * (seen.shape[d] - 1) for d in back)
+    return root.as_strided(seen.shape, list(map(abs, strides)), lowest), back
 
 
 def flip(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
@@ -418,7 +443,8 @@ def flip(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
 def _mirrored_strides(base: torch.Tensor, dims: tuple[int, ...]) -> list[int]:
     """Strides for a flipped copy such that it is contiguous, and its axes merge, where NumPy's (negative) strides do.
 
-    What is a view and what a copy of it (ravel, reshape, ascontiguousarray) hangs on that."""
+    What is a view and what a copy of it (ravel, reshape, ascontiguousarray) hangs on that, also after more slicing: axes that go the same
+    way keep the ratio of their strides, and between axes that do not there is more room than any slice of the inner one fills."""
     strides = list(base.stride())
     order = sorted((d for d in range(base.ndim) if base.shape[d] > 1), key=lambda d: strides[d])
     made = [1] * base.ndim
@@ -426,12 +452,13 @@ def _mirrored_strides(base: torch.Tensor, dims: tuple[int, ...]) -> list[int]:
         return list(torch.empty(base.shape, device="meta").stride())
     if any(strides[d] == 0 for d in order):  # of a broadcast array, whose axes merge nowhere
         return [2 * stride for stride in torch.empty([n + 1 for n in base.shape], device="meta").stride()]
+    scale, reach = 2 if order and order[0] in dims else 1, 1
     for before, d in zip([None, *order], order, strict=False):
-        if before is None:
-            made[d] = 2 if d in dims or strides[d] != 1 else 1
-        else:
-            merges = (d in dims) == (before in dims) and strides[d] == base.shape[before] * strides[before]
-            made[d] = made[before] * base.shape[before] + (0 if merges else 1)
+        apart = before is not None and strides[d] > strides[before] * (base.shape[before] - 1)
+        if before is not None and not ((d in dims) == (before in dims) and apart):
+            scale = -(-2 * max(reach, made[before] * base.shape[before]) // strides[d])
+        made[d] = scale * strides[d]
+        reach += (base.shape[d] - 1) * made[d]
     return made
 
 
@@ -439,6 +466,7 @@ def follow(base: torch.Tensor, copy: torch.Tensor, pull: _Pull, push: _Push) -> 
     """`copy`, to be kept as a view of `base`: `pull(base)` is its value, `push(base, copy)` the base's when it is written to.
 
     Outside `mirrored_views` nothing keeps it so, and writing to it is refused."""
+    copy._np2fx_copied_view = True  # type: ignore[attr-defined]
     if _mirrors:
         _mirrors[-1].append((base, copy, pull, push))
     else:
@@ -447,8 +475,13 @@ def follow(base: torch.Tensor, copy: torch.Tensor, pull: _Pull, push: _Push) -> 
 
 
 def is_followed(x: torch.Tensor) -> bool:
-    """True for a copy that is kept as a view of another tensor."""
-    return any(copy is x for _, copy, _, _ in (_mirrors[-1] if _mirrors else ()))
+    """True for a copy that is kept as a view of another tensor, and for its own views."""
+    return any(memory_of(copy) == memory_of(x) for _, copy, _, _ in (_mirrors[-1] if _mirrors else ()))
+
+
+def is_copied_view(x: torch.Tensor) -> bool:
+    """True for a copy that stands for a view, and for what looks at its memory."""
+    return hasattr(_owner(x), "_np2fx_copied_view")
 
 
 def written(target: torch.Tensor) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import is_followed, is_recording, memory_of, mirroring, numpy_view, on_memory, read_only
+from .arrays import is_followed, is_recording, mirroring, numpy_view, on_memory, read_only, sharing
 
 _asking: list[bool] = []
 
@@ -64,7 +64,7 @@ def elementwise(found: Any, operands: tuple[Any, ...]) -> Any:
 
 def _arranged(function: Callable[[], Any], found: Any, args: Any, kwargs: Any) -> Any:
     given = list(_tensors((args, kwargs)))
-    if isinstance(found, torch.Tensor) and (found.numel() < 2 or memory_of(found) in map(memory_of, given)):
+    if isinstance(found, torch.Tensor) and (found.numel() < 2 or any(sharing(found, x) for x in given)):
         return found  # a view, or the `out` that was given: NumPy would write into it once more
     # NumPy's own results of what lies in C order need not do so: not even the index arrays of `np.nonzero`, the columns of one array.
     flat = not isinstance(found, tuple) and all(x.ndim < 2 and x.is_contiguous() for x in (*given, *_tensors(found)))
@@ -110,7 +110,7 @@ def _like(found: Any, want: Any, given: list[torch.Tensor]) -> Any:
         return found
     strides = [s // want.itemsize if n != 1 else 1 for s, n in zip(want.strides, want.shape, strict=True)]
     same = all(a == b or n == 1 for a, b, n in zip(strides, found.stride(), want.shape, strict=True))
-    if same or min(strides) < 1 or is_followed(found) or memory_of(found) in map(memory_of, given):
+    if same or min(strides) < 1 or is_followed(found) or any(sharing(found, x) for x in given):
         return found
     made = torch.empty_strided(want.shape, strides, dtype=found.dtype, device=found.device)
     made.copy_(found)

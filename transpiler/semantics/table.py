@@ -138,12 +138,14 @@ def rule(
     def enter(body: Callable[..., Any]) -> Callable[..., Any]:
         from .arrays import keeps_read_only
         from .destination import with_out
+        from .explaining import explained
         from .layouts import laid_out
 
         made = Rule(names, body, body, kind, writes, view, examples, into)
         call = _with_writing(body, writes, names[0].startswith("numpy.ndarray.")) if writes else with_out(made)
         if inspect.isfunction(call) and not writes:
             call = laid_out(names[0], keeps_read_only(call) if view else call)
+        call = explained(names[0], call) if inspect.isfunction(call) else call
         register(replace(made, call=call))
         return call
 

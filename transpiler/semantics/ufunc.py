@@ -22,6 +22,7 @@ from .arrays import as_tensor, beside, cast, dtype_of, holds_tensor, in_dtype, i
 from .axes import axes_of, merged, restored, start_of
 from .destination import demand_dtype, for_out
 from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
+from .explaining import explaining
 from .indexing import assigned, flat_positions
 from .layouts import elementwise, method_laid_out
 from .table import Refused, Rule, original, register
@@ -52,6 +53,7 @@ class Ufunc:
     def __repr__(self) -> str:
         return f"<rule for numpy.{self.__name__}>"
 
+    @explaining
     def __call__(self, *args: Any, out: Any = None, where: Any = True, casting: str = "same_kind", order: str = "K",
                  dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
         """The ufunc itself; see numpy.ufunc for the parameters. `where` needs `out` (elsewhere NumPy's result is undefined)."""
@@ -116,6 +118,7 @@ class Ufunc:
 
     # The methods. `fast` names the torch reduction of the same meaning; without one, the ufunc is folded along the axis.
 
+    @explaining
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
                initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
         """`numpy.ufunc.reduce`: fold the ufunc along `axis` (an int, a tuple, or None for all axes)."""
@@ -161,6 +164,7 @@ class Ufunc:
             raise Refused(f"folding numpy.{self.__name__} of floats, where NumPy skips operands on some processors", "write a loop")
         return loop
 
+    @explaining
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.accumulate`: all partial results of folding the ufunc along `axis`."""
         result = self.accumulate_value(array, axis, dtype, out)
@@ -178,6 +182,7 @@ class Ufunc:
         parts = torch.unbind(cast(a, loop), axis)
         return torch.stack(list(itertools.accumulate(parts, self.compute)), axis) if parts else cast(a, loop)
 
+    @explaining
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.reduceat`: the fold of each slice between consecutive `indices`, which must be known when traced."""
         result = self.reduceat_value(array, indices, axis, dtype, out)
@@ -203,12 +208,14 @@ class Ufunc:
             return cast(self.reduce(a, axis), a.dtype)
         return functools.reduce(self.compute, torch.unbind(a, axis))
 
+    @explaining
     def outer(self, A: Any, B: Any, **kwargs: Any) -> Any:
         """`numpy.ufunc.outer`: the ufunc of every pair, shape `A.shape + B.shape`."""
         a, b = as_tensor(A), as_tensor(B)  # `outer` takes Python numbers for arrays: they are not weak
         a, b = a if holds_tensor(A) else beside(b, a), b if holds_tensor(B) else beside(a, b)
         return self(a.reshape(tuple(a.shape) + (1,) * b.ndim), b, **kwargs)
 
+    @explaining
     def at(self, a: torch.Tensor, indices: Any, b: Any = None) -> None:
         """`numpy.ufunc.at`: unbuffered, so that an index given twice counts twice. Writes into `a`."""
         a = on_memory(a)

@@ -294,7 +294,7 @@ class Calls(Outside):
             name not in self.table.rules and func.attr in ("tobytes", "__float__", "__int__", "__bool__")
         ):
             if owner.traced and follows_branches(self.target) and func.attr in ("item", "tolist"):
-                number = Value("number", True)
+                number = Value("number", True, guess=owner.guess)
                 return number if func.attr == "item" or owner.rank == 0 else Value("sequence", True, element=number)
             if owner.traced:
                 self.say_of(owner, "python-value", e, f"`.{func.attr}()` makes Python values of array values, constants of the graph")

@@ -170,7 +170,15 @@ def operated(ufunc: str, *operands: Fact) -> Fact:
     rank = None if any(r is None for r in ranks) else max(r for r in ranks if r is not None)
     if ufunc == "matmul":
         rank = _matmul_rank(ranks)
+    if ufunc == "power" and operands[0].dtype == "bool" and may_square(*operands):
+        return result("int8" if operands[0].kind == "array" and operands[1].value == 2 else None, rank)
     return result(_result_dtype(ufunc, operands), rank)
+
+
+def may_square(base: Fact, exponent: Fact) -> bool:
+    """Whether `base ** exponent` may be `np.square(base)`, which is int8 for bools: of an array and the Python number 2 it is."""
+    may_be_two = not exponent.is_tensor and (exponent.kind != "number" or exponent.value in (None, 2))
+    return base.kind != "scalar" and base.dtype in ("bool", None) and may_be_two
 
 
 def _of_numbers(ufunc: str, operands: tuple[Fact, ...]) -> Fact:

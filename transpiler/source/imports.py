@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .text import Source, lines_of, newline_of
@@ -12,7 +12,7 @@ from .text import Source, lines_of, newline_of
 _LINES = {"torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx import operators"}
 
 
-_MODULES = {"torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.operators"}
+MODULES = {"torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.operators"}
 
 
 @dataclass(frozen=True)
@@ -54,29 +54,49 @@ class Imported:
         return end, end, f", {named}"
 
 
+def identifiers(nodes: Iterable[ast.AST]) -> set[str]:
+    """Every name that may mean something in some nodes: of variables, parameters, functions, imports, errors, patterns."""
+    found: set[str] = set()
+    for n in nodes:
+        if isinstance(n, ast.alias):
+            found.add(n.asname or n.name.split(".")[0])
+        elif isinstance(n, (ast.Global, ast.Nonlocal)):
+            found |= set(n.names)
+        elif isinstance(n, ast.arg):
+            found.add(n.arg)
+        else:
+            found |= {name for field in ("id", "name", "rest") if isinstance(name := getattr(n, field, None), str)}
+    return found
+
+
+def bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that some nodes bind, or say to be bound elsewhere."""
+    return identifiers(n for n in nodes if not isinstance(getattr(n, "ctx", None), ast.Load))
+
+
 def free_names(tree: ast.Module, private: bool = False) -> dict[str, str]:
     """Under which name each module that new text may use is imported, or can be: its own, or one that nothing in the file has.
 
     private  a new name is one that `from ... import *` leaves out"""
     found: dict[str, str] = {}
-    used: set[str] = set()
-    for n in ast.walk(tree):
-        if isinstance(n, ast.Name):
-            used.add(n.id)
-        elif isinstance(n, ast.arg):
-            used.add(n.arg)
-        elif isinstance(n, (ast.FunctionDef, ast.ClassDef)):
-            used.add(n.name)
-        elif isinstance(n, (ast.Import, ast.ImportFrom)):
-            used |= {a.asname or a.name for a in n.names}
-            if n in tree.body:
-                found |= {key: name for key, module in _MODULES.items() if (name := _imported_as(n, module))}
-    for key in _MODULES:
+    nodes, above = list(ast.walk(tree)), set[ast.AST]()
+    for s in tree.body:
+        if isinstance(s, (ast.Import, ast.ImportFrom)):
+            found |= {key: name for key, module in MODULES.items() if (name := _imported_as(s, module))}
+            above |= set(s.names)
+    other = bound(n for n in nodes if n not in above)
+    return chosen_names(identifiers(nodes), {k: n for k, n in found.items() if n not in other}, private)
+
+
+def chosen_names(used: set[str], found: dict[str, str], private: bool = False) -> dict[str, str]:
+    """A name for each module that new text may use: the one it is found under, or one that is not used."""
+    names = dict(found)
+    for key in MODULES:
         name = f"_{key}" if private else key
         while key not in found and name in used:
             name = f"{'_' * private}np2fx_{key}" if "np2fx_" not in name else name + "_"
-        found.setdefault(key, name)
-    return found
+        names.setdefault(key, name)
+    return names
 
 
 def _imported_as(s: ast.Import | ast.ImportFrom, module: str) -> str | None:
@@ -88,6 +108,11 @@ def _imported_as(s: ast.Import | ast.ImportFrom, module: str) -> str | None:
     return None
 
 
+def import_line(key: str, name: str) -> str:
+    """The import of a module that new text uses, under a name."""
+    return _LINES[key] if name == _LINES[key].rpartition(" ")[2] else f"{_LINES[key]} as {name}"
+
+
 def add_imports(text: str, needed: dict[str, str]) -> str:
     """The text with the imports in `needed` (key of _LINES -> name) that it lacks, after its last import at the top."""
     tree = ast.parse(text)
@@ -95,7 +120,7 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
     for key in ("torch", "npx", "ops"):
         if key not in needed or _is_imported(tree, key, needed[key]):
             continue
-        lines.append(_LINES[key] if needed[key] == _LINES[key].rpartition(" ")[2] else f"{_LINES[key]} as {needed[key]}")
+        lines.append(import_line(key, needed[key]))
     if not lines:
         return text
     nl = newline_of(text)
@@ -171,7 +196,7 @@ def _place_in(group: list[ast.Import | ast.ImportFrom], line: str) -> int:
 
 
 def _is_imported(tree: ast.Module, key: str, name: str) -> bool:
-    return any(isinstance(s, (ast.Import, ast.ImportFrom)) and _imported_as(s, _MODULES[key]) == name for s in tree.body)
+    return any(isinstance(s, (ast.Import, ast.ImportFrom)) and _imported_as(s, MODULES[key]) == name for s in tree.body)
 
 
 def insertion_line(tree: ast.Module, lines: list[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from .facts import Fact
+from .facts import Fact, element_of
 
 _NO_ARRAYS = ("torch", "either", "number", "text", "none", "name", "function", "dtype")
 """Kinds of values that the boundary need not, or must not, turn into arrays again."""
@@ -18,10 +18,10 @@ def kept_paths(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> set[str]:
     return {path for path in paths if path is not None and path.partition(".")[0] in own} | set(filled(function).values())
 
 
-def others(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> list[tuple[ast.stmt, ast.Attribute]]:
+def others(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> list[tuple[ast.AST, ast.Attribute]]:
     """The attributes that are set of what may be anybody's object (`me = self; me.last = x`), each with the statement that does it."""
     own = _lasting_parameters(function)
-    found = []
+    found: list[tuple[ast.AST, ast.Attribute]] = []
     for statement, target in _targets(function, fact):
         path = _path(target)
         if path is None or path.partition(".")[0] not in own:
@@ -44,17 +44,24 @@ def _lasting_parameters(function: ast.AST) -> set[str]:
     return {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]} - stored - inner
 
 
-def _targets(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> Iterator[tuple[ast.stmt, ast.AST]]:
-    """What the function's assignments store an array into, or may."""
+def _targets(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """What the function binds an array to, or may, that is no name of its own: each with the statement, or the comprehension."""
     for s in ast.walk(function):
-        if not isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or s.value is None:
-            continue
-        if isinstance(s, ast.Assign) and fact(s.value).kind in _NO_ARRAYS:
-            continue
-        for target in s.targets if isinstance(s, ast.Assign) else [s.target]:
+        for target in _bound(s, fact):
             for t in ast.walk(target):
                 if isinstance(t, (ast.Attribute, ast.Subscript)) and isinstance(t.ctx, ast.Store):
                     yield s, t
+
+
+def _bound(s: ast.AST, fact: Callable[[ast.AST], Fact]) -> list[ast.expr]:
+    """The targets of a statement, or of a comprehension's loop, to which an array is bound, or may be."""
+    if isinstance(s, ast.Assign):
+        return s.targets if fact(s.value).kind not in _NO_ARRAYS else []
+    if isinstance(s, (ast.AnnAssign, ast.AugAssign)):
+        return [s.target] if s.value is not None else []
+    if isinstance(s, (ast.For, ast.AsyncFor, ast.comprehension)):
+        return [s.target] if element_of(fact(s.iter)).kind not in _NO_ARRAYS else []
+    return [s.optional_vars] if isinstance(s, ast.withitem) and s.optional_vars is not None else []
 
 
 def filled(function: ast.AST) -> dict[ast.AST, str]:

@@ -9,7 +9,7 @@ from .compiled import is_compiled, is_torch
 from .functions import Functions
 from .neighbours import is_neighbour
 from .targets import follows_branches, words
-from .values import NUMBER, UNKNOWN, UNSURE, Value, array, copied, element_of, holds_array, join_all, may_hold_array, operated
+from .values import NUMBER, UNKNOWN, UNSURE, Value, array, copied, element_of, hangs_on, holds_array, join_all, may_hold_array, operated
 from .values import sequence as sequence_of
 
 _PURE = words("functools itertools operator copy collections typing dataclasses contextlib enum abc types numbers string re json pprint")
@@ -39,7 +39,8 @@ class Outside(Functions):
             if name in ("str", "format"):
                 return Value("text", bool(arrays))
             if follows_branches(self.target) and name in ("float", "int", "bool", "complex"):
-                return Value("number", bool(arrays) or any(v.kind == "number" and v.traced for v in args), dtype=name)
+                made_of = [*arrays, *(v for v in args if v.kind == "number" and v.traced)]
+                return Value("number", bool(made_of), dtype=name, guess=hangs_on(*made_of))
             self.known_number(e.args, args)
             if arrays:
                 self.say_of(arrays[0], "python-value", e, f"`{name}(...)` makes a Python value of array values, a constant of the graph")

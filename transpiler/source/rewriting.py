@@ -7,12 +7,14 @@ What has no meaning in torch is a finding, and a function with such a finding is
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import ordering, plain
 from .branching import plan
 from .facts import OPERATORS, Fact, key_parts
+from .imports import identifiers
 from .inference import Inference
 from .keeping import filled, kept_paths, others
 from .layouts import BY_LAYOUT, Layouts, called_name
@@ -21,6 +23,7 @@ from .reading import yields
 from .results import catches_attributes
 from .rewriting_expressions import SYMBOLS, Expressions, grouped
 from .text import Source, sub_expressions
+from .unpacking import elements, iterated, pattern, unpacked, unpacks
 from .writing import called_by, writes
 
 _STAYS = "exact, but no part of a graph: np.where(condition, a, b) computes both sides and chooses"
@@ -51,7 +54,7 @@ class Rewriter(Expressions):
         around = {n for d in getattr(node, "decorator_list", []) for n in ast.walk(d)}
         handed = [*inference.returns, *(self.fact(y.value) for y in yields(node) if y.value is not None)]
         given_out = self.hands_out and not all(map(_own, handed))
-        self.used = _identifiers(inside)
+        self.used = identifiers(inside)
         self.own_names = inference.locals
         self.mutates = given_out or any(self._writes(n) for n in inside if n not in around)
         self.plan_branches(node, parameters)
@@ -96,12 +99,14 @@ class Rewriter(Expressions):
             start, end = self.source.span(target.value)
             note = self.ops("keeping", self.text(target.value), self.quoted(target.attr))
             around = [i for i, (s, e, _) in enumerate(self.pieces) if s < end and start < e]
-            whole = [i for i in around if self.pieces[i][:2] == self.source.span(statement)]
+            whole = [i for i in around if isinstance(statement, ast.stmt) and self.pieces[i][:2] == self.source.span(statement)]
             if not around:
                 self.piece(target.value, note)
             elif whole and isinstance(target.value, (ast.Name, ast.Attribute)):
                 s, e, text = self.pieces[whole[0]]
                 self.pieces[whole[0]] = (s, e, f"{note}; {text}")
+            else:
+                self.refuse("not-rewritten", target, f"whose `{target.attr}` is set here is not known", "set it in a statement of its own")
 
     def unfit_generator(self, node: ast.AST, is_helper: bool) -> str | None:
         """Why a function cannot be a generator in torch: its steps run when the call, and what is done around it, is over. Those of a
@@ -113,7 +118,7 @@ class Rewriter(Expressions):
         if self.keeps:
             return f"is a generator that sets {', '.join(sorted(self.keeps))}, between steps of its caller's"
         unfit = self.mirrored and not is_helper
-        return "is a generator that may write through views which torch has only as copies" if unfit else None
+        return "is a generator that may write through views, or hand out some, which torch has only as copies" if unfit else None
 
     def plan_branches(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, parameters: dict[str, Fact]) -> None:
         """Find the branches that become choices. Numbers among them may count as NumPy scalars, from which more facts follow."""
@@ -156,13 +161,13 @@ class Rewriter(Expressions):
         ):
             self.permitted.add(s.value)
             self.piece(s.value, self.text(s.value))
-        elif isinstance(s, ast.Assign) and any(self._item_targets(t) for t in s.targets):
+        elif isinstance(s, ast.Assign) and self._one_by_one(s):
             self.item_assignment(s)
         elif isinstance(s, (ast.Assign, ast.AnnAssign)) and self._attribute_target(s):
             self.attribute_assignment(s)
         elif isinstance(s, ast.For):
             self.hashed_targets(s.target)
-            self.piece(s.iter, self.iterated(s.iter))
+            self.piece(s.iter, iterated(self, s.iter, s.target))
             self.block(s.body)
             self.block(s.orelse)
         elif isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -175,15 +180,10 @@ class Rewriter(Expressions):
             self.refuse("not-rewritten", s, f"the class `{s.name}` is defined inside a node", "define it outside")
         elif isinstance(s, (ast.Import, ast.ImportFrom)):
             return
-        elif isinstance(s, ast.Try) and s.handlers:
+        elif isinstance(s, ast.Try) and (s.handlers or _swallows(s.finalbody)):
             self.guarded(s)
-        elif (
-            isinstance(s, ast.Assign)
-            and (self.mutates or self.computes("__iter__"))
-            and self.fact(s.value).may_be_tensor
-            and any(isinstance(t, (ast.Tuple, ast.List)) for t in s.targets)
-        ):
-            self.piece(s.value, self.ops("iterate", self.text(s.value)))
+        elif isinstance(s, ast.Assign) and unpacks(self, s.targets[0]):
+            self.piece(s.value, unpacked(self, s.targets[0], self.argument(s.value)))
         elif isinstance(s, ast.Delete):
             if not self.deleted(s, s.targets[0]):
                 for t in s.targets:
@@ -207,7 +207,11 @@ class Rewriter(Expressions):
     def deleted(self, s: ast.Delete, target: ast.expr) -> bool:
         """`del o[k]` and `del o.name` of what may be of a class that computes then."""
         name = "__delitem__" if isinstance(target, ast.Subscript) else "__delattr__"
-        if not isinstance(target, (ast.Subscript, ast.Attribute)) or self.fact(target.value).kind != "unknown" or not self.computes(name):
+        if not isinstance(target, (ast.Subscript, ast.Attribute)):
+            return False
+        owner = self.fact(target.value)
+        of_array = isinstance(target, ast.Subscript) and len(s.targets) == 1 and (owner.is_tensor or (self.exact and owner.may_be_tensor))
+        if not of_array and (owner.kind != "unknown" or not self.computes(name)):
             return False
         if len(s.targets) > 1:
             self.refuse("not-rewritten", target, "a class may compute where this is deleted", "delete it in a statement of its own")
@@ -221,10 +225,14 @@ class Rewriter(Expressions):
         for item in s.items:
             text = self.text(item.context_expr)
             users = self.fact(item.context_expr).kind == "unknown" and self.computes("__enter__", "__exit__")
-            self.piece(item.context_expr, self.ops("entering", text) if users else text)
+            target = item.optional_vars
+            form = [pattern(target)] if target is not None and unpacks(self, target) else []
+            self.piece(item.context_expr, self.ops("entering", text, *form) if users or form else text)
             if item.optional_vars is not None:
                 self.piece(item.optional_vars, self.text(item.optional_vars))
-        self.block(s.body)
+        calls = [i.context_expr.func for i in s.items if isinstance(i.context_expr, ast.Call)]
+        with self.errors_caught() if any(self.fact(f).value == "contextlib.suppress" for f in calls) else contextlib.nullcontext():
+            self.block(s.body)
 
     def hashed_targets(self, target: ast.expr) -> None:
         """`del d[x[0]]` and `for d[x[0]] in ...` of a dict, whose keys are scalars by their value."""
@@ -237,12 +245,18 @@ class Rewriter(Expressions):
         else:
             self.piece(target, self.spliced(target))
 
+    @contextlib.contextmanager
+    def errors_caught(self, attributes: bool = False) -> Iterator[None]:
+        """What is rewritten meanwhile raises NumPy's errors."""
+        outside = self.exact, self.catching
+        self.exact, self.catching = True, self.catching or attributes
+        yield
+        self.exact, self.catching = outside
+
     def guarded(self, s: ast.Try) -> None:
         """In a `try` the errors have to be NumPy's own, so the rules are called, which raise them."""
-        outside = self.exact, self.catching
-        self.exact, self.catching = True, self.catching or any(map(catches_attributes, s.handlers))
-        self.block(s.body)
-        self.exact, self.catching = outside
+        with self.errors_caught(any(map(catches_attributes, s.handlers))):
+            self.block(s.body)
         for h in s.handlers:
             if h.type is not None:
                 self.piece(h.type, self.text(h.type))
@@ -314,18 +328,23 @@ class Rewriter(Expressions):
             return self._is_element(e.body) or self._is_element(e.orelse)
         return isinstance(e, ast.NamedExpr) or (isinstance(e, ast.Subscript) and self.fact(e).kind != "array")
 
-    def _item_targets(self, t: ast.expr) -> bool:
-        return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(t))
+    def _of_list(self, target: ast.Subscript) -> bool:
+        return isinstance(target.slice, ast.Slice) and not self.fact(target.value).is_tensor
+
+    def _one_by_one(self, s: ast.Assign) -> bool:
+        items = any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for t in s.targets for n in ast.walk(t))
+        return items or (len(s.targets) > 1 and any(unpacks(self, t) for t in s.targets))
 
     def item_assignment(self, s: ast.Assign) -> None:
-        """`a[i] = v`, also among several targets: the value is computed once, then stored target by target, from left to right."""
+        """`a[i] = v`, also among several targets: the value is computed once, then stored target by target, from left to right. So is
+        what is unpacked among several targets (`a = b, c = v`)."""
         value = self.text(s.value)
         if len(s.targets) == 1 and isinstance(s.targets[0], ast.Subscript):
             target = s.targets[0]
             self.owned(target)
             if self._plain_store(target, s.value):
                 self.piece(target, self.spliced(target))
-                self.piece(s.value, value)
+                self.piece(s.value, elements(self, s.value) if self._of_list(target) else value)
                 return
             owner, key = self.subscript(target)
             if ordering.meet(s.value, target, self.fact):
@@ -336,15 +355,18 @@ class Rewriter(Expressions):
             return
         late = ordering.late_targets(s.targets)
         stores: list[str] = []
-        if not late or len(s.targets) == 1:
+        if len(s.targets) == 1 or not (late or any(unpacks(self, t) for t in s.targets)):
             targets = [self._with_temporaries(t, stores, late) for t in s.targets]
+            if len(s.targets) == 1 and unpacks(self, s.targets[0]):
+                value = unpacked(self, s.targets[0], self.argument(s.value))
             self.piece(s, "; ".join([f"{' = '.join(targets)} = {value}", *stores]))
             return
         name = self.temporary()
         for t in s.targets:
             inner: list[str] = []
-            pattern = self._with_temporaries(t, inner, late)
-            stores += [self.ops("setitem", *self.subscript(t), name)] if isinstance(t, ast.Subscript) else [f"{pattern} = {name}", *inner]
+            place = self._with_temporaries(t, inner, late)
+            stored = [f"{place} = {unpacked(self, t, name)}", *inner]
+            stores += [self.ops("setitem", *self.subscript(t), name)] if isinstance(t, ast.Subscript) else stored
         self.piece(s, "; ".join([f"{name} = {value}", *stores]))
 
     def _with_temporaries(self, t: ast.expr, stores: list[str], late: set[ast.expr]) -> str:
@@ -360,17 +382,15 @@ class Rewriter(Expressions):
             return f"({inner}{',' if len(t.elts) == 1 else ''})"
         if isinstance(t, ast.Starred):
             return "*" + self._with_temporaries(t.value, stores, late)
+        if isinstance(t, ast.Attribute):
+            self.owned(t)
+            if self._set_by_class(t):
+                self._among_others(t)
         if t in late:
             name = self.temporary()
             stores.append(f"{self.spliced(t)} = {name}")
             return name
         return self.spliced(t)
-
-    def argument(self, e: ast.expr) -> str:
-        """The new text of an expression as an argument of a call: a tuple in parentheses, which a statement may leave out."""
-        text = self.text(e)
-        bare = isinstance(e, ast.Tuple) and e.elts and _start(e) == _start(e.elts[0])
-        return f"({text})" if bare else text
 
     def _plain_store(self, target: ast.Subscript, value: ast.expr) -> bool:
         owner, fact = self.fact(target.value), self.fact(value)
@@ -408,20 +428,23 @@ class Rewriter(Expressions):
                 self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), self.argument(s.value)))
                 return
             self.owned(t)
-            if owner.may_be_tensor and self.computes(t.attr, "__setattr__") and s.value is not None:
-                self.set_by_class(s, t, s.value)
+            if self._set_by_class(t) and s.value is not None:
+                if len(targets) > 1:
+                    self._among_others(t)
+                self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), self.argument(s.value)))
                 return
             if isinstance(t.value, ast.Attribute) and t.value.attr == "flags":  # `x.flags.writeable = False`
                 self.piece(t.value, self.text(t.value))
         if s.value is not None:
             self.piece(s.value, self.text(s.value))
 
-    def set_by_class(self, s: ast.Assign | ast.AnnAssign, target: ast.Attribute, value: ast.expr) -> None:
+    def _set_by_class(self, target: ast.Attribute) -> bool:
         """A property, or whatever else a class of the program's computes where one of its attributes is set."""
-        if isinstance(s, ast.Assign) and len(s.targets) > 1:
-            message = f"what `{target.attr}` stands for is computed by a class, and it is set among others"
-            self.refuse("not-rewritten", target, message, "set it in a statement of its own")
-        self.piece(s, self.ops("set_attribute", self.text(target.value), self.quoted(target.attr), self.argument(value)))
+        return self.fact(target.value).may_be_tensor and self.computes(target.attr, "__setattr__")
+
+    def _among_others(self, target: ast.Attribute) -> None:
+        message = f"what `{target.attr}` stands for is computed by a class, and it is set among others"
+        self.refuse("not-rewritten", target, message, "set it in a statement of its own")
 
     def owned(self, target: ast.expr) -> None:
         """Writing into what is not the function's own changes what the next call sees: no graph does that."""
@@ -501,6 +524,11 @@ class Rewriter(Expressions):
         return False
 
 
+def _swallows(final: list[ast.stmt]) -> bool:
+    """Whether a `finally` may end an error: it leaves the function, or a loop."""
+    return any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in final for n in ast.walk(s))
+
+
 def _own(returned: Fact) -> bool:
     """True for a result that shares its memory with nothing."""
     if returned.kind == "sequence":
@@ -508,13 +536,6 @@ def _own(returned: Fact) -> bool:
     if returned.kind == "scalar":
         return False  # `x[0]` is a copy in NumPy and, as it stands, a view in torch
     return returned.fresh or returned.kind in ("number", "none", "text", "name", "dtype")
-
-
-def _identifiers(inside: list[ast.AST]) -> set[str]:
-    """Every name that may mean something in a function: of variables, parameters, functions, imports, errors, patterns."""
-    found = {n.arg for n in inside if isinstance(n, ast.arg)}
-    found |= {name for n in inside for field in ("id", "name", "asname", "rest") if isinstance(name := getattr(n, field, None), str)}
-    return found | {name for n in inside if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
 
 
 def _consumed_by(n: ast.AST) -> list[ast.AST]:
@@ -543,7 +564,3 @@ def _tests_of(n: ast.AST) -> list[ast.expr]:
 
 def _asked_for_truth(test: ast.expr) -> list[ast.expr]:
     return [t for v in test.values for t in _asked_for_truth(v)] if isinstance(test, ast.BoolOp) else [test]
-
-
-def _start(e: ast.expr) -> tuple[int, int]:
-    return e.lineno, e.col_offset

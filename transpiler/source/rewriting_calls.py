@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from .compiled import is_compiled
 from .inline import inline
 from .results import SCALAR_TYPES, TORCH_ONLY
-from .text import splice
+from .text import between, splice
+from .unpacking import ITERATING, matters, with_elements
 from .user_classes import CONVERSIONS
 
 if TYPE_CHECKING:
@@ -79,13 +80,13 @@ def _called(r: Expressions, e: ast.Call) -> str | None:
     f0, f1 = r.source.span(e.func)
     opening, rest = _arguments_text(r, e, f1)
     comma = ", " if rest.strip() != ")" else ""
-    return f"{_ops(r)}.call({r.source.slice(start, f0)}{r.text(e.func)}{r.source.slice(f1, opening).strip()}{comma}{rest}"
+    return f"{_ops(r)}.call({r.source.slice(start, f0)}{r.text(e.func)}{between(r.source.slice(f1, opening)).lstrip()}{comma}{rest}"
 
 
 def _arguments_text(r: Expressions, e: ast.Call, after: int) -> tuple[int, str]:
     """Where a call's parenthesis opens, and the new text from there to the closing one."""
     start, end = r.source.span(e)
-    opening = after + r.source.slice(after, end).index("(")
+    opening = r.source.find("(", after, end)
     if len(e.args) == 1 and isinstance(e.args[0], ast.GeneratorExp) and r.source.span(e.args[0])[0] == opening:
         return opening, f"{r.text(e.args[0])})"  # a lone generator shares the call's parentheses
     return opening, splice(r.source, opening + 1, end, [p for p in r._parts(e, start, end) if p[0] > opening])
@@ -197,6 +198,7 @@ def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
     if name in CONVERSIONS and any(r.fact(a).kind == "unknown" for a in e.args) and r.computes(*CONVERSIONS[name]):
         return _called(r, e)
     tracked = name in _TRACKED or name.startswith(("set.", "frozenset.", "dict."))
+    tracked = tracked or (matters(r) and (name == "filter" or name.removeprefix("list.") in ITERATING))
     if tracked and any(r.fact(a).kind not in ("number", "text", "none") or isinstance(a, ast.Starred) for a in _arguments(e)):
         return _called(r, e) if name != "isinstance" else _isinstance(r, e)
     return None
@@ -214,6 +216,13 @@ def _differs_in_python(r: Expressions, e: ast.expr) -> bool:
 def _isinstance(r: Expressions, e: ast.Call) -> str | None:
     return _renamed(r, e, f"{_ops(r)}.is_instance") if len(e.args) == 2 and r.fact(e.args[0]).may_be_tensor else None
 
+
+_ELEMENTS = ("heapq.nlargest", "heapq.nsmallest", "heapq.merge")
+"""Functions of the standard library that hand out elements of what they are given."""
+
+_CALLED = {"functools.reduce": 0, "itertools.starmap": 0, "itertools.takewhile": 0, "itertools.dropwhile": 0, "itertools.filterfalse": 0,
+           "itertools.groupby": 1, "itertools.accumulate": 1}  # fmt: skip
+"""Where the function stands that a function of the standard library calls."""
 
 _BY_CLASS = {"dataclasses.replace": "__post_init__", "math.ceil": "__ceil__", "math.floor": "__floor__", "math.trunc": "__trunc__"}
 """Functions of the standard library, and the special method that they run."""
@@ -233,11 +242,12 @@ def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
         return None
     if r.computes(_BY_CLASS.get(name, "")):
         return _called(r, e)
-    if name == "functools.reduce" and e.args:
-        _lift_callback(r, e.args[0])
+    for value in [*e.args[_CALLED.get(name, 9) :][:1], *(k.value for k in e.keywords if name in _CALLED and k.arg in ("key", "func"))]:
+        _lift_callback(r, value)
     package = name.split(".")[0]
     if package in ("torch", "np2fx") or (
         package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "collections", "statistics", "pickle")
+        and not (name in _ELEMENTS and matters(r))
     ):
         return None
     if any(r.fact(a).may_be_tensor for a in _arguments(e)) and is_compiled(name):
@@ -295,7 +305,7 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
         return None
     if owner.kind in ("torch", "either"):
         if f.attr == "numpy":
-            return r.ops("from_numpy", r.text(f.value))
+            return r.ops("from_numpy", r.owner(f))
         if owner.kind == "either" and f.attr not in TORCH_ONLY and name in r.table.rules:
             message = f"`{r.source.of(f.value)}` may be an array or a torch tensor, and `.{f.attr}` is not the same for both"
             r.refuse("opaque-call", f, message, "say which: torch.as_tensor(...) or .numpy()")
@@ -310,10 +320,12 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
         return splice(r.source, start, end, wrapped)
     if not owner.may_be_tensor:
         known = owner.kind in ("text", "number", "none") or (owner.kind == "sequence" and f.attr in _OF_SEQUENCES)
+        if owner.kind == "sequence" and f.attr in ITERATING:
+            return with_elements(r, e)
         return None if known else _called_method(r, e, f)
     if owner.is_tensor:
         if rule is None and not r.table.has_attribute(f.attr):
-            return _renamed(r, e, r.ops("get_attribute", r.text(f.value), r.quoted(f.attr)))  # NumPy's own error, if it comes to that
+            return _renamed(r, e, r.ops("get_attribute", r.owner(f), r.quoted(f.attr)))  # NumPy's own error, if it comes to that
         if rule is None:
             r.unmapped(f, name, f"ndarray.{f.attr}")
             return None
@@ -326,7 +338,7 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
         start, end = r.source.span(e)
         f0, f1 = r.source.span(f)
         pieces = [p for p in r._parts(e, start, end) if p[0] >= f1]
-        return splice(r.source, start, end, [*pieces, (f0, f1, r.ops("method", r.text(f.value), r.quoted(f.attr)))])
+        return splice(r.source, start, end, [*pieces, (f0, f1, r.ops("method", r.owner(f), r.quoted(f.attr)))])
     return _called_method(r, e, f)
 
 
@@ -346,14 +358,13 @@ def _owner_text(r: Expressions, e: ast.Call, f: ast.Attribute) -> tuple[str, str
     start = r.source.span(e)[0]
     f1 = r.source.span(f)[1]
     v0, v1 = r.source.span(f.value)
-    tail = r.source.slice(v1, f1)
-    return r.source.slice(start, v0), r.text(f.value), tail[: tail.rindex(".")].rstrip()
+    return r.source.slice(start, v0), r.text(f.value), between(r.source.slice(v1, r.source.find(".", v1, f1)))
 
 
 def _called_method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     """A method of something that is no array: of the user's own objects it may hold NumPy."""
     if r.catching and r.thorough and f.attr in TORCH_ONLY and r.fact(f.value).kind == "unknown":
-        return _renamed(r, e, r.ops("get_attribute", r.text(f.value), r.quoted(f.attr)))
+        return _renamed(r, e, r.ops("get_attribute", r.owner(f), r.quoted(f.attr)))
     if r.catching and f.attr in TORCH_ONLY and r.fact(f.value).kind == "unknown":
         message = f"`{r.source.of(f.value)}` may be an array, which has no `.{f.attr}`, or a torch tensor"
         r.refuse("opaque-call", f, message, "say which: torch.as_tensor(...) or .numpy()")

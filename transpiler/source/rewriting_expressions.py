@@ -14,13 +14,14 @@ from typing import Any
 
 from . import plain
 from .choices import Plan
-from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, element_of, key_parts
+from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, element_of, key_parts, may_square
 from .findings import Finding, make_finding
 from .formatting import formatted
 from .inference import Inference
 from .results import TORCH_ONLY, call_fact
 from .rewriting_keys import with_hashed_keys
-from .text import Source, splice, split_operator, sub_expressions
+from .text import Source, between, splice, split_operator, sub_expressions
+from .unpacking import elements, iterated
 from .user_classes import SPECIAL
 
 SYMBOLS = {
@@ -226,7 +227,7 @@ class Expressions:
         kinds = {f.kind for f in facts}
         repeats = "sequence" in kinds or ("scalar" in kinds and not kinds <= {"scalar", "number", "array", "tensor"})
         sequences = ufunc == "multiply" and repeats
-        scalars = ufunc == "power" and not any(f.kind == "array" for f in facts)  # their power is not the ufunc's
+        scalars = ufunc == "power" and (may_square(*facts) or not any(f.kind == "array" for f in facts))  # their power is not the ufunc's
         unlike = ufunc in ("equal", "not_equal") and not kinds.isdisjoint(("text", "none", "other"))  # no array is one of these
         special = (*SPECIAL.get(ufunc, ()), *(SPECIAL["equal"] if ufunc == "not_equal" else ()))
         users = "unknown" in kinds and self.computes(*special)  # `o + x`, of a class with an `__add__`
@@ -311,9 +312,9 @@ class Expressions:
 
     def subscript(self, e: ast.Subscript) -> tuple[str, str]:
         """The texts of the indexed value and of its index as a value."""
-        (start, end), (v0, v1), (k0, _) = map(self.source.span, (e, e.value, e.slice))
-        bracket = v1 + self.source.slice(v1, k0).rindex("[") if not isinstance(e.slice, ast.Tuple) else v1 + self._bracket(v1)
-        lead, closing = self.source.slice(start, v0), self.source.slice(v1, bracket).rstrip()
+        (start, end), (v0, v1) = map(self.source.span, (e, e.value))
+        bracket = self.source.find("[", v1, end)
+        lead, closing = self.source.slice(start, v0), between(self.source.slice(v1, bracket))
         owner = self.text(e.value) if (lead.strip(), closing.strip()) == ("(", ")") else lead + self.text(e.value) + closing
         inside = splice(self.source, bracket, end, [p for p in self._parts(e, start, end) if p[0] >= bracket])
         if isinstance(e.slice, (ast.Slice, ast.Tuple)) or "\n" in inside:
@@ -321,10 +322,11 @@ class Expressions:
             return owner, f"{self.ops_name}.key{inside}"
         return owner, inside[1:-1].strip()
 
-    def _bracket(self, after: int) -> int:
-        """Offset of the opening bracket after a value: past closing parentheses and comments."""
-        rest = self.source.bytes[after:].decode("utf-8", "replace")
-        return len(split_operator(rest, "[")[0].encode("utf-8"))
+    def owner(self, e: ast.Attribute) -> str:
+        """The new text of what has the attribute, in its parentheses where a comment stands in them."""
+        (start, end), (v0, v1) = map(self.source.span, (e, e.value))
+        lead, closing = self.source.slice(start, v0), self.source.slice(v1, self.source.find(".", v1, end))
+        return f"{lead}{self.text(e.value)}{between(closing)}" if "#" in lead + closing else self.text(e.value)
 
     def render_Subscript(self, e: ast.Subscript) -> str | None:
         owner = self.fact(e.value)
@@ -335,7 +337,7 @@ class Expressions:
             return None
         if owner.is_tensor and not self.exact and not self.mirrored:
             flipped = plain.flip(e.slice, self.facts)
-            if flipped is not None and owner.kind == "array" and owner.dtype in plain.COMPUTED:
+            if flipped is not None and owner.kind == "array" and owner.dtype in plain.COMPUTED and "#" not in self.source.of(e):
                 return f"{self.torch()}.flip({self.text(e.value)}, ({', '.join(map(str, flipped))},))"
             if (
                 owner.kind == "array"
@@ -378,27 +380,31 @@ class Expressions:
             return self.numpy_name(e, str(found.value))
         if owner.kind == "torch" and e not in self.used_up and e.attr in TORCH_ONLY and self.computes(e.attr):
             if self.thorough:
-                return self.ops("attribute", self.text(e.value), self.quoted(e.attr))
+                return self.ops("attribute", self.owner(e), self.quoted(e.attr))
             message = f"`.{e.attr}` may be a torch tensor's, or computed by a class"
             self.refuse("opaque-call", e, message, "give the property another name")
+        if e.attr == "__class__" and owner.kind == "sequence":
+            return self.ops("type_of", self.owner(e))
         if owner.kind in ("unknown", "other", "sequence") and self.computes(e.attr, "__getattr__", "__getattribute__"):
-            return self.ops("attribute", self.text(e.value), self.quoted(e.attr))
+            return self.ops("attribute", self.owner(e), self.quoted(e.attr))
         if not owner.may_be_tensor:
             return None
         if e.attr == "__class__":
-            return self.ops("type_of", self.text(e.value))
+            return self.ops("type_of", self.owner(e))
         if e.attr in _ATTRIBUTES:
             if e.attr == "size" and owner.is_tensor:
                 return f"{_grouped_owner(e.value, self.text(e.value))}.numel()"
             if e.attr == "T" and owner.kind == "array" and owner.rank == 2:
                 return None
-            return self.ops("attribute", self.text(e.value), self.quoted(e.attr))
+            if owner.is_tensor and (name := f"numpy.ndarray.{e.attr}") in self.table.refusals and name not in self.table.rules:
+                self.unmapped(e, name, f"ndarray.{e.attr}")
+            return self.ops("attribute", self.owner(e), self.quoted(e.attr))
         if owner.is_tensor and not self.table.has_attribute(e.attr):
-            return self.ops("get_attribute", self.text(e.value), self.quoted(e.attr))  # NumPy's own error, if it comes to that
+            return self.ops("get_attribute", self.owner(e), self.quoted(e.attr))  # NumPy's own error, if it comes to that
         if owner.is_tensor and e.attr not in ("shape", "ndim") and f"numpy.ndarray.{e.attr}" not in self.table.rules:
             self.unmapped(e, f"numpy.ndarray.{e.attr}", f"ndarray.{e.attr}")
         elif e not in self.used_up and self._is_method(e):
-            return self.ops("method", self.text(e.value), self.quoted(e.attr))  # `m = x.std`: a tensor's own means something else
+            return self.ops("method", self.owner(e), self.quoted(e.attr))  # `m = x.std`: a tensor's own means something else
         return None
 
     def _is_method(self, e: ast.Attribute) -> bool:
@@ -446,9 +452,12 @@ class Expressions:
 
     def render_Starred(self, e: ast.Starred) -> str | None:
         """`[*x]`, `f(*x)`: the elements of an array are copies in NumPy, views in torch."""
-        if not (isinstance(e.ctx, ast.Load) and (self.mutates or self.computes("__iter__")) and self.fact(e.value).may_be_tensor):
-            return None
-        return "*" + self.ops("iterate", self.text(e.value))
+        found = elements(self, e.value) if isinstance(e.ctx, ast.Load) else ""
+        return f"*{found}" if found and found != self.text(e.value) else None
+
+    def render_YieldFrom(self, e: ast.YieldFrom) -> str | None:
+        found = elements(self, e.value)
+        return f"yield from {found}" if found != self.text(e.value) else None
 
     def render_Lambda(self, e: ast.Lambda) -> str | None:
         return None
@@ -459,7 +468,7 @@ class Expressions:
         for g in e.generators:
             begin, stop = self.source.span(g.iter)
             pieces = [p for p in pieces if p[0] != begin or p[1] != stop]
-            pieces.append((begin, stop, self.iterated(g.iter)))
+            pieces.append((begin, stop, iterated(self, g.iter, g.target)))
         return splice(self.source, start, end, with_hashed_keys(self, e, pieces))
 
     render_GeneratorExp = render_SetComp = render_DictComp = render_ListComp
@@ -474,17 +483,11 @@ class Expressions:
         """`np.empty` and its kin hand out whatever the memory held."""
         return isinstance(e, ast.Call) and self.fact(e.func).value in ("numpy.empty", "numpy.empty_like")
 
-    def iterated(self, e: ast.expr) -> str:
-        text, fact = self.text(e), self.fact(e)
-        if fact.kind == "unknown" and not _is_call_to(e, "range") and self.computes("__iter__", "__next__", "__getitem__"):
-            return self.ops("iterate", text)
-        if fact.kind == "array" and fact.rank in (1, None) and self.mutates:
-            return self.ops("iterate", text)
-        return (
-            self.ops("iterate", text)
-            if fact.kind in ("unknown", "tensor") and self.mutates and not _is_call_to(e, "range", "ops.")
-            else text
-        )
+    def argument(self, e: ast.expr) -> str:
+        """The new text of an expression as an argument of a call, in the parentheses that a statement may leave out."""
+        text = self.text(e)
+        bare = isinstance(e, (ast.Yield, ast.YieldFrom)) or (isinstance(e, ast.Tuple) and _is_bare(self.source.of(e)))
+        return f"({text})" if bare else text
 
     # Findings.
 
@@ -521,8 +524,10 @@ def _grouped_owner(node: ast.expr, text: str) -> str:
     return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
 
 
-def _is_call_to(e: ast.expr, *names: str) -> bool:
-    return isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id in names
+def _is_bare(text: str) -> bool:
+    """Whether a tuple stands without parentheses of its own: `(a), (b)`."""
+    call = ast.parse(f"_({text}\n)", mode="eval").body
+    return not (isinstance(call, ast.Call) and len(call.args) == 1 and isinstance(call.args[0], ast.Tuple))
 
 
 def _is_ellipsis(e: ast.expr) -> bool:

@@ -53,6 +53,10 @@ class Source:
     def of(self, node: ast.AST) -> str:
         return self.slice(*self.span(node))
 
+    def find(self, token: str, start: int, end: int) -> int:
+        """The first byte of the first such token between two tokens, past the comments there."""
+        return start + len(split_operator(self.slice(start, end), token)[0].encode("utf-8"))
+
     def without_parentheses(self, start: int, end: int) -> tuple[int, int]:
         """A span with the parentheses around it, where nothing but spaces stands between."""
         before, after = self.bytes[:start].rstrip(b" "), self.bytes[end:].lstrip(b" ")
@@ -100,3 +104,10 @@ def split_operator(between: str, operator: str) -> tuple[str, str]:
         else:
             at += 1
     raise ValueError(f"no {operator!r} in {between!r}")
+
+
+def between(text: str) -> str:
+    """What stands between two tokens, as it can stand before new text: a comment with the end of its line, lines joined without `\\`."""
+    joined = re.sub(r"(#[^\r\n]*)|\\(?:\r\n|\n|\r)[ \t]*", lambda found: found[1] or "", text)
+    bare = joined.rstrip()
+    return joined if "#" in NEWLINE.split(bare)[-1] else bare

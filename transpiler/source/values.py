@@ -27,7 +27,8 @@ class Value:
     items    of a sequence of known length; `element` stands for any item of a sequence or mapping
     memory   the arrays that share its buffer: "argument x", or the place that made it
     assumed  an array only because a node's parameter is one unless declared otherwise
-    guess    the parameter of which nothing is declared and on which alone it hangs that this is an array; "" where it surely is one
+    guess    the parameter of which nothing is declared and on which alone it hangs that this is an array, or a number made of one;
+             "" where it surely is
     constant a number's value; "Tensor" of an array declared as a torch tensor
     """
 
@@ -128,6 +129,12 @@ def copied(value: Value, deep: bool = False) -> Value:
     return replace(value, items=items, element=None if held is None else copied(held, True), memory=frozenset(), assumed=False)
 
 
+def hangs_on(*values: Value) -> str:
+    """The guess on which alone it hangs that a number is made of array values, of what it is made of."""
+    guesses = [v.guess for v in values if v.traced]
+    return guesses[0] if guesses and all(guesses) else ""
+
+
 def join(a: Value, b: Value) -> Value:
     """What is certain of a value that is either."""
     if a == b:
@@ -139,7 +146,8 @@ def join(a: Value, b: Value) -> Value:
                 return Value("sequence", traced, items=tuple(map(join, a.items, b.items)), memory=memory)
             return Value("sequence", traced, element=join(element_of(a), element_of(b)), memory=memory)
         same = {f: getattr(a, f) if getattr(a, f) == getattr(b, f) else None for f in ("rank", "dtype", "constant", "element")}
-        return Value(a.kind, traced, memory=memory, assumed=a.assumed and b.assumed, guess=a.guess and b.guess, **same)
+        guess = hangs_on(a, b) if a.kind == "number" else a.guess and b.guess
+        return Value(a.kind, traced, memory=memory, assumed=a.assumed and b.assumed, guess=guess, **same)
     if {a.kind, b.kind} == {"array", "number"}:
         return Value("array", traced, memory=memory, guess=a.guess or b.guess)
     if "none" in (a.kind, b.kind):  # `y = None` before a branch that makes the array
@@ -159,7 +167,7 @@ def operated(op: str, *operands: Value) -> Value:
     traced = any(o.traced for o in operands)
     if not any(o.is_array for o in operands):
         if all(o.kind == "number" for o in operands):
-            return Value("number", traced)
+            return Value("number", traced, guess=hangs_on(*operands))
         return Value("unknown", traced)
     unsure = UNSURE if all(o.constant is UNSURE for o in operands if o.is_array) else None
     ranks = [0 if o.kind == "number" else o.rank for o in operands]

@@ -238,8 +238,8 @@ class Walker:
         """A number that a count, a size or a key has to be known for: one that was made of array values is not."""
         for node, value in zip(nodes, values, strict=False):
             if value.kind == "number" and value.traced and follows_branches(self.target):
-                self.say("python-value", node, "a number made of array values has to be known here",
-                         "compute with arrays, or pass the number in")  # fmt: skip
+                self.say_of(value, "python-value", node, "a number made of array values has to be known here",
+                            "compute with arrays, or pass the number in")  # fmt: skip
 
     def iterated(self, node: ast.expr, value: Value) -> Value:
         """A Python loop over a value: its elements."""

@@ -67,7 +67,7 @@ class Arguments(Memory):
             return values_of(x), x
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             pairs = [self._split(i, traced) for i in x]
-            return type(x)(*(p[0] for p in pairs)), type(x)(*(p[1] for p in pairs))
+            return tuple.__new__(type(x), [p[0] for p in pairs]), tuple.__new__(type(x), [p[1] for p in pairs])
         if type(x) is Twin:
             return x.original, self._callback(x)
         if "_np2fx_original" in vars(type(x)):

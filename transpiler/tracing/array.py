@@ -234,6 +234,15 @@ def _scalar_power(reflected: bool) -> Callable[..., Any]:
     return operate
 
 
+def _array_power(self: Any, other: Any, modulus: Any = None) -> Any:
+    """`x ** n`, which is `numpy.square` for bools and the Python number 2."""
+    if self.dtype == bool and isinstance(other, int) and getattr(type(other), "_np2fx_traced", False):
+        state.running().leave(other, "data-dependent-branch", "the dtype of bools to the power of it")
+    if self.dtype == bool and type(other) is int and other == 2:
+        return state.running().ufunc(numpy.square, "__call__", (self,), {})
+    return _operator(numpy.power, False, False)(self, other)
+
+
 BINARY = {
     "add": numpy.add,
     "sub": numpy.subtract,
@@ -274,6 +283,7 @@ def add_operators(cls: type, inplace: bool) -> None:
         setattr(cls, f"__{name}__", lambda self, ufunc=ufunc: state.running().ufunc(ufunc, "__call__", (self,), {}))
     if inplace:
         cls.__hash__ = None  # type: ignore[assignment]
+        setattr(cls, "__pow__", _array_power)  # noqa: B010
     else:
         setattr(cls, "__pow__", _scalar_power(False))  # noqa: B010
         setattr(cls, "__rpow__", _scalar_power(True))  # noqa: B010

@@ -254,7 +254,7 @@ class _Merge:
 
         def common(forms: dict[int, Any]) -> Any:
             first = next(iter(forms.values()))
-            if all(isinstance(f, Fixed) and same(f.value, first.value) for f in forms.values()):
+            if all(isinstance(f, Fixed) and same(f.value, first.value, exactly=True) for f in forms.values()):
                 return first
             if all(isinstance(f, Node) and (f.kind, f.keys) == (first.kind, first.keys) for f in forms.values()):
                 parts = (common({n: f.parts[i] for n, f in forms.items()}) for i in range(len(first.parts)))

@@ -62,6 +62,9 @@ def contained(item: Any, holder: Any) -> Any:
 
 def identical(a: Any, b: Any) -> Any:
     """`a is b`: of traced bools by value, and of twins by what they stand for."""
+    tracer = state.active()
+    if tracer is not None:
+        tracer.check_identity(a, b)
     if a is b or original_of(a) is original_of(b):
         return True
     for x, y in ((a, b), (b, a)):

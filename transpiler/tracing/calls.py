@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,27 @@ class Call:
 
 def setitem(a: Any, key: Any, value: Any) -> None:
     a[key] = value
+
+
+def stated(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments of a NumPy function without those that say, with `numpy._NoValue`, that they are left out.
+
+    Deques are lists, as they are to NumPy."""
+    if any(x is numpy._NoValue for x in args):
+        given = inspect.signature(function).bind(*args, **kwargs)
+        given.arguments = {name: x for name, x in given.arguments.items() if x is not numpy._NoValue}
+        args, kwargs = given.args, given.kwargs
+    return tuple(map(listed, args)), {name: listed(x) for name, x in kwargs.items() if x is not numpy._NoValue}
+
+
+def listed(x: Any) -> Any:
+    """`x` with lists for deques, also inside of lists and tuples. Others are unchanged."""
+    if isinstance(x, deque):
+        return [listed(i) for i in x]
+    if type(x) not in (list, tuple) or not any(isinstance(i, (list, tuple, deque)) for i in x):
+        return x
+    made = type(x)(map(listed, x))
+    return made if any(a is not b for a, b in zip(x, made, strict=True)) else x
 
 
 def take_out(rule: Rule, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:

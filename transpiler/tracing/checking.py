@@ -42,6 +42,7 @@ def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[
 def _graph_run(module: TracedModule, face: Face, leaves: list[Any]) -> tuple[Any, list[torch.Tensor]]:
     """The graph's result for `leaves`, and what is in its arguments afterwards."""
     tensors = [x if isinstance(x, torch.Tensor) else as_tensor(x) for x in copied(face, leaves)]
+    tensors = [tensors[i] for i in face.firsts]
     try:
         with torch.no_grad():
             got = module.forward(*tensors)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import random
+import sys
 import types
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
 import torch
 
+from ..semantics.table import module_of
 from .compare import values_of
+from .errors import is_library
 
 _COMPARED = (bool, int, str, bytes, type(None))
 ATOMS = (*_COMPARED, float, complex, numpy.dtype, type(...))
@@ -62,7 +67,12 @@ def _taken_apart(x: Any) -> tuple[Any, list[Any]]:
     if isinstance(x, (type, types.ModuleType, types.BuiltinFunctionType, numpy.ufunc)):
         return id(x), []
     if isinstance(x, (bytearray, memoryview)):
-        return bytes(x), []
+        return (bytes(x), *((x.format, x.shape) if isinstance(x, memoryview) else ())), []
+    if isinstance(x, types.GeneratorType):
+        frame = x.gi_frame
+        return (id(x), -1 if frame is None else frame.f_lasti), [] if frame is None else [dict(frame.f_locals)]
+    if isinstance(x, random.Random):
+        return id(type(x)), [x.getstate(), vars(x)]
     if isinstance(x, slice):
         return None, [x.start, x.stop, x.step]
     if isinstance(x, types.MethodType):
@@ -75,16 +85,45 @@ def _taken_apart(x: Any) -> tuple[Any, list[Any]]:
     parts: list[Any] = []
     if isinstance(x, dict):
         parts += [p for item in x.items() for p in item] + [getattr(x, "default_factory", None)]
+    elif isinstance(x, types.MappingProxyType):
+        parts += [dict(x)]
     elif isinstance(x, _ITEMS):
+        own = x.maxlen if isinstance(x, deque) else None
         parts += list(x)
     elif isinstance(x, functools.partial):
         parts += [x.func, x.args, x.keywords]
     elif isinstance(x, (float, complex)):
         own = bits_of(x)
-    elif isinstance(x, (int, str, bytes, range, numpy.dtype)):
+    elif isinstance(x, numpy.dtype):
         own = repr(x)
+        parts += [x.metadata, dict(x.fields or {}), x.subdtype]
+    elif isinstance(x, (int, str, bytes, range)):
+        own = repr(x)
+    else:
+        parts += _reduced(x)
     held = getattr(x, "__dict__", None)
     return own, parts + ([held] if isinstance(held, dict) else []) + [p for item in slots_of(x).items() for p in item]
+
+
+def is_users(cls: type) -> bool:
+    """True for classes whose module lies outside of installed packages; dataclasses have no code of their own to tell by."""
+    file = getattr(sys.modules.get(module_of(cls)), "__file__", None)
+    return module_of(cls) == "__main__" or (file is not None and not is_library(file))
+
+
+def _reduced(x: Any) -> list[Any]:
+    """What an object of compiled code (a `Decimal`, a `datetime`, an `array.array`) holds: that which `copy` and `pickle` ask for."""
+    for cls in type(x).__mro__[:-1]:
+        for name in ("__reduce_ex__", "__reduce__"):
+            reduce = vars(cls).get(name)
+            if reduce is None or isinstance(reduce, types.FunctionType):
+                continue
+            try:
+                made = reduce(x, 4) if name == "__reduce_ex__" else reduce(x)
+            except Exception:  # what cannot be copied
+                return []
+            return [list(p) if isinstance(p, Iterator) else p for p in made[1:]] if isinstance(made, tuple) else []
+    return []
 
 
 def _tensor(x: torch.Tensor) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import inspect
 import io
@@ -21,18 +22,18 @@ from ..semantics.table import Refused
 from . import state
 from .branches import Forks, explore
 from .checking import check_values
+from .compare import compare_graphs
 from .errors import TraceError, error
 from .kept import check_state, surroundings_of
-from .layout import layout_of
 from .lifting import Lifter
 from .loops import Again, explained, unrolled
-from .module import Face, TracedModule, copied
+from .module import Face, TracedModule, bound_to, check_known, code_of, copied, firsts_of, joined, particulars_of
 from .outputs import finish
 from .patches import patched
 from .probe import check_sizes
 from .scalar import TracedScalar
 from .state import is_traced
-from .structure import flatten, leaf_names, leaf_order, match, particulars, rebuild
+from .structure import beside, flatten, holds_arrays, leaf_names, leaf_order, match, rebuild, sharing
 from .tracer import Tracer
 
 
@@ -43,9 +44,7 @@ def trace(fn: Callable[..., Any], /, *samples: Any, **keywords: Any) -> TracedMo
     specialised. They are not changed. The result is called like `fn` with tensors, and gives tensors.
 
     Raises TraceError where the function cannot be a graph, and NumPy's own error where the function raises it."""
-    bound = signature_of(fn).bind(*samples, **keywords)
-    bound.apply_defaults()
-    return trace_bound(fn, bound, check=True)
+    return trace_bound(fn, bound_to(fn, signature_of(fn), samples, keywords), check=True)
 
 
 def signature_of(fn: Callable[..., Any]) -> inspect.Signature:
@@ -61,17 +60,32 @@ def signature_of(fn: Callable[..., Any]) -> inspect.Signature:
 def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool = False) -> TracedModule:
     """`trace` with the arguments bound already; `check` holds the graph against NumPy."""
     leaves: list[Any] = []
-    structure = flatten(dict(bound.arguments), "", leaves)
+    structure = flatten(dict(bound.arguments), "", leaves, (), {})
     leaves = [state.running().leave(x, "opaque-call", "another trace") if is_traced(x) else x for x in leaves]
     made = _trace(fn, bound, structure, leaves, check)
-    face: Face = made.face
-    face.traced = (tuple(shape for _, shape in face.kinds), tuple(map(layout_of, leaves)), particulars(structure, bound.arguments))
+    shared = sharing(structure, bound.arguments)
+    if shared != tuple(range(len(shared))):
+        made = _for_others(fn, bound, made, leaves, check) or made
+    made.face.traced = particulars_of(made.face, leaves, bound.arguments)
     return made
 
 
-def retrace(face: Face, structure: Any, leaves: list[Any]) -> TracedModule:
+def _for_others(
+    fn: Callable[..., Any], bound: inspect.BoundArguments, made: TracedModule, leaves: list[Any], check: bool
+) -> TracedModule | None:
+    """The graph of a function that is given one object for several arguments, if it may be called with several objects as well."""
+    structure = flatten(dict(bound.arguments), "", [])
+    try:
+        other = _trace(fn, bound, structure, leaves, check, apart=True)
+    except Exception:  # the function's own among them
+        return None
+    other.face.apart = False
+    return other if compare_graphs(joined(other, leaves), made) is None else None
+
+
+def retrace(face: Face, structure: Any, leaves: list[Any], arguments: dict[str, Any]) -> TracedModule:
     """The graph for a call that differs from the sample. Raises what the function itself raises there, else TraceError."""
-    bound = inspect.BoundArguments(face.signature, rebuild(structure, leaves.__getitem__))
+    bound = inspect.BoundArguments(face.signature, arguments)  # type: ignore[arg-type]
     try:
         return _trace(face.function, bound, structure, leaves, False)
     except TraceError:
@@ -94,8 +108,12 @@ def _problem(face: Face, bound: inspect.BoundArguments, structure: Any, leaves: 
     return None
 
 
-def _trace(fn: Callable[..., Any], bound: inspect.BoundArguments, structure: Any, leaves: list[Any], check: bool) -> TracedModule:
+def _trace(
+    fn: Callable[..., Any], bound: inspect.BoundArguments, structure: Any, leaves: list[Any], check: bool, apart: bool = False
+) -> TracedModule:
     face = _face(fn, bound.signature, structure, leaves)
+    face.apart = apart
+    face.firsts = list(range(len(leaves))) if apart else firsts_of(leaves)
     want: Any = None
     with _untraced():
         before = surroundings_of(fn, structure)
@@ -113,6 +131,7 @@ def _trace(fn: Callable[..., Any], bound: inspect.BoundArguments, structure: Any
         made = record(fn, bound, face, leaves)
         if check:
             with _untraced():
+                check_known(made.module.face, leaves)
                 check_values(made, leaves, want[0], want[1], lambda: record(fn, bound, face, leaves, diagnose=True))
                 check_state(before, after, face, leaves, lambda other: run(fn, bound, structure, other))
                 if made.sizes:
@@ -230,29 +249,28 @@ def _record_way(
     """Run `fn` once, with these answers to the questions for the truth of values."""
     face = replace(face, accepted=set())
     tracer = Tracer()
+    tracer.compared, tracer.known = face.compared, face.known  # of all ways
     tracer.forks, tracer.loops = forks, loops
     tracer.rounded = face.rounded  # of all ways
     tracer.diagnose = diagnose
-    lifter = Lifter(tracer)
-    token = state.enter(tracer)
-    try:
-        with _no_collection(), patched(), torch.no_grad(), numpy.errstate(all="ignore"), warnings.catch_warnings(), tracer.recorder, lifter:
-            warnings.simplefilter("ignore")
-            with tracer.inside():
-                copies = copied(face, leaves)
-                _keep_flags(leaves, copies)
-                given = [_input(tracer, name, x) for name, x in zip(face.names, copies, strict=True)]
-            plain = rebuild(face.inputs, given.__getitem__)
-            arguments = {k: lifter.lift(v) for k, v in plain.items()}
-            call = inspect.BoundArguments(bound.signature, arguments)  # type: ignore[arg-type]
-            result = _call(tracer, lifter.function(fn), call)
-            if tracer.again:
-                raise Again
-            with tracer.inside():
-                _check_effects(tracer, lifter, face, plain, given)
-                module, values = finish(tracer, face, result, given)
-    finally:
-        state.leave(token)
+    lifter = Lifter(tracer, code_of(fn))
+    quiet = warnings.catch_warnings()
+    with state.opened(tracer), _no_collection(), patched(), torch.no_grad(), numpy.errstate(all="ignore"), quiet, tracer.recorder, lifter:
+        warnings.simplefilter("ignore")
+        with tracer.inside():
+            copies = copied(face, leaves)
+            _keep_flags(leaves, copies)
+            given = _inputs(tracer, face, copies)
+        plain = rebuild(face.inputs, given.__getitem__)
+        arguments = {k: lifter.lift(v) for k, v in plain.items()}
+        _note_arguments(tracer, face, arguments, bound.arguments)
+        call = inspect.BoundArguments(bound.signature, arguments)  # type: ignore[arg-type]
+        result = _call(tracer, lifter.function(fn), call)
+        if tracer.again:
+            raise Again
+        with tracer.inside():
+            _check_effects(tracer, lifter, face, plain, given)
+            module, values = finish(tracer, face, result, given)
     del given, call, result, arguments, plain
     lifter.forget()
     tracer.storages.clear()
@@ -279,6 +297,20 @@ def _check_kept(tracer: Tracer, face: Face) -> None:
         if any(x() is not None for x in tracer.made.values()):
             raise error("side-effect", "the function keeps an array after it returns, in a global, an attribute or a cache",
                         "return it, and pass it in at the next call", face.place)  # fmt: skip
+
+
+def _inputs(tracer: Tracer, face: Face, copies: list[Any]) -> list[Any]:
+    """The traced arrays of a run. Of what is one array the first placeholder is read."""
+    made = [_input(tracer, face.names[i], copies[i] if i == first else copy.deepcopy(copies[i])) for i, first in enumerate(face.firsts)]
+    return [made[i] for i in face.firsts]
+
+
+def _note_arguments(tracer: Tracer, face: Face, arguments: dict[str, Any], originals: dict[str, Any]) -> None:
+    """Which of the caller's objects each argument stands for; a list or dict that the function reads elsewhere as well is the argument."""
+    for x, original in beside(face.inputs, arguments, originals):
+        tracer.stands[id(x)] = original
+        if type(original) in (dict, list) and not holds_arrays(original):
+            tracer.arguments_for[id(original)] = x
 
 
 def _input(tracer: Tracer, name: str, x: Any) -> Any:

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import sysconfig
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 
 import numpy
 import torch
@@ -48,6 +48,16 @@ _hidden: dict[CodeType, bool] = {}
 def is_library(path: str) -> bool:
     """True for files of Python itself and of installed packages: code that a trace runs as it is."""
     return os.path.realpath(path).startswith(_LIBRARY) or path.startswith(_HIDDEN) or path.startswith("<frozen")
+
+
+def is_users_module(module: ModuleType) -> bool:
+    """True for modules that are neither Python's nor an installed package's: a file's, a folder's, one that was made by hand."""
+    file, folders = getattr(module, "__file__", None), getattr(module, "__path__", None)
+    if file:
+        return not is_library(file)
+    if folders is not None:
+        return not any(map(is_library, folders))
+    return type(module) is ModuleType and (module.__spec__ is None or module.__name__ == "__main__")
 
 
 def user_frame() -> FrameType | None:

@@ -20,7 +20,7 @@ import numpy
 
 from . import state
 from .builtin import BUILTINS
-from .errors import error, is_library
+from .errors import error, is_library, is_users_module
 from .patches import scalar_twins, twins, vectorised
 from .sourcing import NAMES, sourced
 from .structure import keeps_result
@@ -49,15 +49,16 @@ class LiftedGlobals(dict[str, Any]):
         raise KeyError(name)
 
     def assigned(self) -> set[str]:
-        """The names of the globals that the function assigned."""
-        return set(self) - self.first
+        """The names of the globals that the function assigned. Python itself notes there which warnings it has given."""
+        return set(self) - self.first - {"__warningregistry__"}
 
 
 class Lifter:
-    """Lifts the surroundings of one trace; what was lifted once stays the same object."""
+    """Lifts the surroundings of one trace, of a function of the code `first`; what was lifted once stays the same object."""
 
-    def __init__(self, tracer: Any) -> None:
-        self.tracer = tracer
+    def __init__(self, tracer: Any, first: types.CodeType | None = None) -> None:
+        self.tracer, self.first = tracer, first
+        self._defaults = False
         self._done: dict[int, tuple[Any, Any]] = {}
         self._globals: dict[int, LiftedGlobals] = {}
         self._classes: set[type] = set()
@@ -91,6 +92,8 @@ class Lifter:
         if id(x) in _CLOCKS:
             return _CLOCKS[id(x)]
         if kind is numpy.ndarray:
+            if not self._defaults and not any(x is known for known in tracer.known):
+                tracer.known.append(x)
             return self._once(x, tracer.outside)
         if kind is VECTORIZE:
             options = {} if x.otypes is None else {"otypes": x.otypes}
@@ -99,8 +102,11 @@ class Lifter:
             return self._once(x, self.function)
         if kind is functools.partial and isinstance(x.func, types.FunctionType):
             return functools.partial(self.lift(x.func), *x.args, **x.keywords)
-        if kind is types.ModuleType and not is_library(getattr(x, "__file__", None) or "<frozen"):
+        if kind is types.ModuleType and is_users_module(x):
             return self._once(x, lambda module: _Module(module, self))
+        if id(x) in tracer.arguments_for:
+            tracer.met.add(id(tracer.arguments_for[id(x)]))
+            return tracer.arguments_for[id(x)]
         if kind in (dict, list, tuple):
             return self._once(x, self._container) if _holds_lifted(x) else x
         self._classes_of(x)
@@ -108,8 +114,17 @@ class Lifter:
 
     def _container(self, x: Any) -> Any:
         """A copy of a container of arrays or functions, with lifted ones; `changed` tells whether the function changed it."""
-        made = {self.lift(k): self.lift(v) for k, v in x.items()} if isinstance(x, dict) else type(x)(map(self.lift, x))
+        if isinstance(x, tuple):
+            made: Any = tuple(map(self.lift, x))
+        else:
+            made = type(x)()
+            self._done[id(x)] = (x, made)  # before what is in it, as it may hold itself
+            if isinstance(x, dict):
+                made.update((self.lift(k), self.lift(v)) for k, v in x.items())
+            else:
+                made.extend(map(self.lift, x))
         self._containers.append((made, _items(made)))
+        self.tracer.copies[id(made)] = x
         return made
 
     def changed(self) -> bool:
@@ -178,6 +193,8 @@ class Lifter:
             return functools.partial(self.function(f.func), *map(self.lift, f.args), **{k: self.lift(v) for k, v in f.keywords.items()})
         if isinstance(f, types.FunctionType):
             return self._once(f, self.rebuild) if id(f) not in twins() else twins()[id(f)]
+        if isinstance(f, types.MethodDescriptorType) and f.__objclass__ is numpy.ndarray:
+            return lambda array, *args, **kwargs: getattr(array, f.__name__)(*args, **kwargs)
         call = vars(type(f)).get("__call__")
         if isinstance(call, types.FunctionType) and not is_library(call.__code__.co_filename):
             self._classes_of(f)
@@ -201,8 +218,10 @@ class Lifter:
                 )
                 made = types.FunctionType(code, made.__globals__, f.__name__, None, shared)
                 self._done[id(f)] = (f, made)
+        self._defaults = f.__code__ is self.first  # which are among the arguments already
         made.__defaults__ = None if f.__defaults__ is None else tuple(map(self.lift, f.__defaults__))
         made.__kwdefaults__ = None if f.__kwdefaults__ is None else {k: self.lift(v) for k, v in f.__kwdefaults__.items()}
+        self._defaults = False
         made.__qualname__, made.__doc__, made.__module__ = f.__qualname__, f.__doc__, f.__module__
         made.__dict__.update(f.__dict__, _np2fx_rebuilt=(id(made), f))
         return made
@@ -249,7 +268,14 @@ def is_user_class(cls: type) -> bool:
     return any(not is_library(code.co_filename) and not code.co_filename.startswith("<") for code in codes)
 
 
-class _Module(types.ModuleType):
+class _Kept(types.ModuleType):
+    """A module in which a trace sets nothing."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise error("side-effect", f"the function sets {name} of a module", "return the value instead")
+
+
+class _Module(_Kept):
     """A module of the user's as rebuilt functions see it: what it holds is lifted."""
 
     def __init__(self, module: types.ModuleType, lifter: Lifter) -> None:
@@ -260,11 +286,8 @@ class _Module(types.ModuleType):
         module, lifter = object.__getattribute__(self, "_np2fx")
         return lifter.lift(getattr(module, name))
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise error("side-effect", f"the function sets {name} of a module", "return the value instead")
 
-
-class _Numpy(types.ModuleType):
+class _Numpy(_Kept):
     """The numpy module as rebuilt functions see it: with the twins of the scalar types, which NumPy itself must not meet."""
 
     def __getattr__(self, name: str) -> Any:
@@ -294,7 +317,7 @@ _CLOCKS: dict[int, Any] = {
 }  # fmt: skip
 
 
-class _Time(types.ModuleType):
+class _Time(_Kept):
     """Python's `time` as rebuilt functions see it."""
 
     def __getattr__(self, name: str) -> Any:

@@ -19,6 +19,7 @@ from .errors import TraceError, error
 from .number import TracedNumber
 from .recorder import Recorder
 from .scalar import TracedScalar
+from .state import holds_traced
 from .storage import Storage, owner_of
 
 _WAY_OUT = {
@@ -38,6 +39,11 @@ class Memory:
     caught    where NumPy raised inside the trace, if it did: (place, error)
     loops     what is known of the `while`s on values (see loops)
     again     whether the trace must start again, as more is known of one
+    stands    which objects the arguments stand for, by id
+    copies    the same for containers that were copied for the trace
+    arguments_for  which argument stands for a list or dict without arrays, by the id of that; `met` those that were found elsewhere
+    known     the arrays from before the trace
+    compared  what is no argument, and `is` has held arguments against
     rounded   the dtypes of what was computed: each result is rounded to one
     end       the code that calls the traced function: the frames above it are not part of the trace"""
 
@@ -56,11 +62,35 @@ class Memory:
         self.again = False
         self.rounded: set[numpy.dtype[Any]] = set()
         self.end: types.CodeType | None = None
+        self.stands: dict[int, Any] = {}
+        self.copies: dict[int, Any] = {}
+        self.arguments_for: dict[int, Any] = {}
+        self.met: set[int] = set()
+        self.known: list[numpy.ndarray[Any, Any]] = []
+        self.compared: list[Any] = []
 
     @property
     def on_sample(self) -> bool:
         """False on a way through the function that the sample does not take."""
         return self.forks is None or self.forks.on_sample
+
+    def check_identity(self, a: Any, b: Any) -> None:
+        """Refuse `a is b` where an argument is what the function knows already; note what it is held against otherwise."""
+        if a is b and id(a) in self.met:
+            self._known_argument()
+        for x, y in () if a is b else ((a, b), (b, a)):
+            given = self.stands.get(id(x))
+            if given is None or isinstance(given, numpy.generic) or id(y) in self.stands or type(y) in (int, float, bool, str, type(None)):
+                continue
+            known = y._value if type(y) is TracedNpArray and self.is_constant(y) else self.copies.get(id(y), y)
+            if known is given:
+                self._known_argument()
+            if not holds_traced(known):
+                self.compared.append(known)
+
+    def _known_argument(self) -> NoReturn:
+        self.fail("python-value", "an argument is compared by `is` with what the function knows, and is that very object",
+                  "pass None, or another value that is no array and no container, and compare with that")  # fmt: skip
 
     def check_own(self, x: Any) -> None:
         """Raise TraceError for what this trace did not make."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy
@@ -14,11 +17,12 @@ from torch import fx
 
 from ..semantics.arrays import as_tensor
 from ..semantics.dtypes import to_numpy
-from .compare import compare_graphs
+from .compare import compare_graphs, values_of
+from .duplicates import merge_duplicates
 from .errors import TraceError
 from .errors import error as trace_error
 from .layout import laid_out, laid_out_tensor, layout_of
-from .structure import laid_over, match, particulars, rebuild
+from .structure import beside, laid_over, match, particulars, rebuild, sharing
 
 
 @dataclass
@@ -33,9 +37,14 @@ class Face:
     leaf_kinds their types: ndarray, a NumPy scalar type, torch.Tensor
     outputs    the structure of the result where the graph returns a flat tuple; None where it returns the result itself
     mutated    the numbers of the arrays that the function writes into
-    traced     what may differ in a call: the shapes of the arrays, their layouts in memory, orders of keys and contents of objects
+    traced     what may differ in a call: the shapes of the arrays, their layouts in memory, orders of keys and contents of objects,
+               which arguments are one object
     rounded    the dtypes of all that is computed on the way from the arguments to the result
-    accepted   others of these for which the function has the same graph"""
+    accepted   others of these for which the function has the same graph
+    apart      whether arguments that are one object are traced as if each were one of its own
+    firsts     for each array the first that is the same one
+    known      arrays that the function finds elsewhere, which are constants of the graph
+    compared   objects that are no arguments, which the function has held an argument against with `is`"""
 
     function: Callable[..., Any]
     signature: inspect.Signature
@@ -48,23 +57,44 @@ class Face:
     traced: tuple[Any, ...] = ()
     rounded: set[numpy.dtype[Any]] = field(default_factory=set)
     accepted: set[tuple[Any, ...]] = field(default_factory=set)
+    apart: bool = False
+    compared: list[Any] = field(default_factory=list)
+    known: list[numpy.ndarray[Any, Any]] = field(default_factory=list)
+
+    firsts: list[int] = field(default_factory=list)
 
     @property
     def place(self) -> tuple[str, int]:
         """Where the function is written."""
-        code = getattr(inspect.unwrap(getattr(self.function, "func", self.function)), "__code__", None)
+        code = code_of(self.function)
         return (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
 
     def bind(self, args: Any, kwargs: Any) -> tuple[list[Any], dict[str, Any]]:
         """The arrays of a call, in order, and all arguments. Raises TypeError as the function would, and TraceError where the
         call is not what was traced."""
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
+        bound = bound_to(self.function, self.signature, args, kwargs)
         leaves: list[Any] = []
         why = match(self.inputs, dict(bound.arguments), leaves)
         if why is not None:
             raise trace_error("python-value", why, "trace the function again for this call", self.place)
         return leaves, bound.arguments
+
+
+def bound_to(function: Callable[..., Any], signature: inspect.Signature, args: Any, kwargs: Any) -> inspect.BoundArguments:
+    """The arguments of a call, with the defaults of a function that is written in Python.
+
+    What the signature of a compiled one names as a default need not be what it takes for left out (`numpy.where`, `numpy._NoValue`)."""
+    bound = signature.bind(*args, **kwargs)
+    while isinstance(function, functools.partial):
+        function = function.func
+    if inspect.isclass(function) or any(isinstance(f, (FunctionType, MethodType)) for f in (function, type(function).__call__)):
+        bound.apply_defaults()
+    return bound
+
+
+def code_of(function: Any) -> types.CodeType | None:
+    """The code of a function, also where it is wrapped or bound."""
+    return getattr(inspect.unwrap(getattr(function, "func", function)), "__code__", None)
 
 
 class TracedModule(fx.GraphModule):
@@ -81,10 +111,12 @@ class TracedModule(fx.GraphModule):
         if face is None or torch.jit.is_tracing() or torch.compiler.is_compiling() or torch.compiler.is_exporting():
             return super().__call__(*args, **kwargs)
         leaves, arguments = face.bind(args, kwargs)
-        self._check(face, leaves, arguments)
+        _check_kinds(face, leaves)
         tensors = [x if isinstance(x, torch.Tensor) else tensor_of(x) for x in leaves]
         if face.mutated:
-            self._check_memory(face, tensors)
+            self._check_memory(face, leaves, tensors)
+            check_known(face, tensors)
+        self._check(face, leaves, arguments)
         result = super().__call__(*tensors)
         for i in face.mutated:
             if isinstance(leaves[i], numpy.ndarray) and not numpy.shares_memory(leaves[i], tensors[i].numpy()):
@@ -92,16 +124,13 @@ class TracedModule(fx.GraphModule):
         return result if face.outputs is None else rebuild(face.outputs, lambda i: result[i])
 
     def _check(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> None:
-        for name, (dtype, shape), x in zip(face.names, face.kinds, leaves, strict=True):
-            given = to_numpy(x.dtype) if isinstance(x, torch.Tensor) else x.dtype.newbyteorder("=")
-            if given != dtype or x.ndim != len(shape):
-                raise trace_error(
-                    "specialised-size" if given == dtype else "python-value",
-                    f"{name} is {given} of rank {x.ndim}, and was {dtype} of rank {len(shape)} when it was traced",
-                    "trace the function again for this call",
-                    face.place,
-                )
-        given = (tuple(tuple(x.shape) for x in leaves), tuple(map(layout_of, leaves)), particulars(face.inputs, arguments))
+        if face.compared:
+            known = set(map(id, face.compared))
+            for (x,) in beside(face.inputs, arguments):
+                if id(x) in known:
+                    raise trace_error("python-value", "an argument is an object that the function knows, and that it compares it with",
+                                      "trace the function again for this call", face.place)  # fmt: skip
+        given = particulars_of(face, leaves, arguments)
         if given != face.traced and given not in face.accepted:
             self._accept(face, leaves, arguments, given)
 
@@ -113,7 +142,9 @@ class TracedModule(fx.GraphModule):
             return
         copies = copied(face, leaves)
         try:
-            why = compare_graphs(self, retrace(face, laid_over(face.inputs, arguments), copies))
+            made = retrace(face, laid_over(face.inputs, arguments), copies, arguments)
+            face.compared += made.face.compared
+            why = compare_graphs(joined(self, leaves), made)
         except TraceError as refused:
             why = str(refused)
         if why is not None:
@@ -122,11 +153,12 @@ class TracedModule(fx.GraphModule):
             raise trace_error(name, message, f"trace the function again for {again}", face.place)
         face.accepted.add(given)
 
-    def _check_memory(self, face: Face, tensors: list[torch.Tensor]) -> None:
-        """A graph that writes into an argument keeps the others apart from it."""
-        memory = [t.untyped_storage().data_ptr() for t in tensors]
+    def _check_memory(self, face: Face, leaves: list[Any], tensors: list[torch.Tensor]) -> None:
+        """A graph that writes into an argument keeps the others apart from it, but for those that were the same when it was traced."""
+        kept = [i for i, first in enumerate(face.firsts) if first == i or leaves[i] is not leaves[first]]
+        memory = [tensors[i].untyped_storage().data_ptr() for i in kept]
         for i in face.mutated:
-            if tensors[i].device.type != "meta" and tensors[i].numel() and memory.count(memory[i]) > 1:
+            if tensors[i].device.type != "meta" and tensors[i].numel() and memory.count(tensors[i].untyped_storage().data_ptr()) > 1:
                 raise trace_error("aliasing", f"{face.names[i]} is written to and shares its memory with another argument",
                                   "pass a copy", face.place)  # fmt: skip
 
@@ -136,9 +168,40 @@ class TracedModule(fx.GraphModule):
         return made  # type: ignore[no-any-return]
 
 
+def check_known(face: Face, leaves: list[Any]) -> None:
+    """An array that is written to must be none of the graph's constants."""
+    for i in face.mutated if face.known else ():
+        x = leaves[i]
+        if isinstance(x, torch.Tensor):
+            if x.device.type != "cpu":
+                continue
+            x = values_of(x)
+        if any(numpy.may_share_memory(x, k) for k in face.known):
+            raise trace_error("aliasing", f"{face.names[i]} is written to and is an array that the function reads elsewhere as well",
+                              "pass a copy", face.place)  # fmt: skip
+
+
+def _check_kinds(face: Face, leaves: list[Any]) -> None:
+    for name, (dtype, shape), x in zip(face.names, face.kinds, leaves, strict=True):
+        given = to_numpy(x.dtype) if isinstance(x, torch.Tensor) else x.dtype.newbyteorder("=")
+        if given != dtype or x.ndim != len(shape):
+            raise trace_error(
+                "specialised-size" if given == dtype else "python-value",
+                f"{name} is {given} of rank {x.ndim}, and was {dtype} of rank {len(shape)} when it was traced",
+                "trace the function again for this call",
+                face.place,
+            )
+
+
+def particulars_of(face: Face, leaves: list[Any], arguments: dict[str, Any]) -> tuple[Any, ...]:
+    """What may differ in a call (see `Face.traced`)."""
+    shapes, layouts = tuple(tuple(x.shape) for x in leaves), tuple(map(layout_of, leaves))
+    return shapes, layouts, particulars(face.inputs, arguments), sharing(face.inputs, arguments)
+
+
 def _apart(face: Face, given: tuple[Any, ...]) -> tuple[str, str, str]:
     """The finding for a call that has another graph, what the graph holds for, and what it would be traced for."""
-    shapes, layouts, others = (a != b for a, b in zip(given, face.traced, strict=True))
+    shapes, layouts, others, shared = (a != b for a, b in zip(given, face.traced, strict=True))
     what = []
     if shapes:
         was = ", ".join(f"{n}: {s}" for n, (_, s) in zip(face.names, face.kinds, strict=True))
@@ -148,20 +211,57 @@ def _apart(face: Face, given: tuple[Any, ...]) -> tuple[str, str, str]:
         what.append(f"the layout in memory that {names} had when it was traced")
     if others:
         what.append("the order of keys and the contents of objects that its arguments had when it was traced")
-    again = "these shapes" if shapes and not (layouts or others) else "this call" + (", or pass arrays in C order" if layouts else "")
+    if shared:
+        what.append("arguments of which the same are one object as when it was traced")
+    again = "these shapes" if shapes and not (layouts or others or shared) else "this call"
+    again += ", or pass arrays in C order" if layouts else ""
     return "specialised-size" if shapes or layouts else "python-value", " and ".join(what), again
 
 
 def copied(face: Face, leaves: list[Any]) -> list[Any]:
-    """Copies of a call's arrays as the function takes them: as NumPy's, or as tensors where tensors were traced."""
-    made: list[Any] = []
-    for x, original in zip(leaves, face.leaf_kinds, strict=True):
-        if original is torch.Tensor:
-            made.append(laid_out_tensor(x))
-            continue
-        array = laid_out(x.detach().resolve_conj().resolve_neg().cpu().numpy() if isinstance(x, torch.Tensor) else numpy.asarray(x))
-        made.append(array[()] if issubclass(original, numpy.generic) else array)
-    return made
+    """Copies of a call's arrays as the function takes them: as NumPy's, or as tensors where tensors were traced. What is one array
+    is one copy."""
+    made: dict[Any, Any] = {}
+    keys = [(i if face.apart else id(x), kind) for i, (x, kind) in enumerate(zip(leaves, face.leaf_kinds, strict=True))]
+    for key, x in zip(keys, leaves, strict=True):
+        if key not in made:
+            made[key] = _copy_of(x, key[1])
+    return [made[key] for key in keys]
+
+
+def _copy_of(x: Any, kind: type) -> Any:
+    if kind is torch.Tensor:
+        return laid_out_tensor(x)
+    array = laid_out(x.detach().resolve_conj().resolve_neg().cpu().numpy() if isinstance(x, torch.Tensor) else numpy.asarray(x))
+    return array[()] if issubclass(kind, numpy.generic) else array
+
+
+class _Joined:
+    """A graph as it is where some of its arguments are one array: the first of them is read."""
+
+    def __init__(self, module: TracedModule, firsts: list[int]) -> None:
+        self.module, self.face = module, module.face
+        self.graph = copy.deepcopy(module.graph)
+        inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
+        for node, first in zip(inputs, firsts, strict=True):
+            if inputs[first] is not node:
+                node.replace_all_uses_with(inputs[first])
+        merge_duplicates(self.graph, {n for n in self.graph.nodes if n.meta.get("beside")})
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.module, name)
+
+
+def joined(module: TracedModule, leaves: list[Any]) -> Any:
+    """The graph as it is where these are its arguments, to be compared with one that was traced for them."""
+    firsts = firsts_of(leaves)
+    return module if firsts == module.face.firsts else _Joined(module, firsts)
+
+
+def firsts_of(leaves: list[Any]) -> list[int]:
+    """For each array the first that is the same one."""
+    first: dict[int, int] = {}
+    return [first.setdefault(id(x), i) for i, x in enumerate(leaves)]
 
 
 def tensor_of(x: Any) -> torch.Tensor:

@@ -423,6 +423,9 @@ _UNBOUNDED = frozenset((
 ))  # fmt: skip
 """Functions to which ints are positions, or which let them wrap."""
 
+_OWN_BOUNDS = frozenset(("numpy.clip", "numpy.ndarray.clip"))
+"""Functions whose rules check ints themselves: some that the dtype cannot hold are taken."""
+
 _POSITION_SECOND = frozenset(("numpy.ndarray.__setitem__", "numpy.put", "numpy.ndarray.put", "numpy.put_along_axis", "numpy.insert"))
 """Functions whose second argument is a position."""
 
@@ -438,9 +441,13 @@ def check_numbers(name: str, real: Call, arrays: list[Any]) -> None:
         return
     arrays = [x for x in (*operands, *arrays) if isinstance(x, (numpy.ndarray, numpy.generic))]
     _check_either((*numbers, *arrays))
-    for dtype in {x.dtype for x in arrays if x.dtype.kind in "iu"}:
+    tracer = state.current()
+    for dtype in {x.dtype for x in arrays if x.dtype.kind in "iu"} if name not in _OWN_BOUNDS else ():
         for x in numbers:
             if type(x._value) is int:
+                if tracer is not None and tracer.on_sample and not numpy.iinfo(dtype).min <= x._value <= numpy.iinfo(dtype).max:
+                    message = f"{name} takes a Python int that the graph computes, and that {dtype} cannot hold"
+                    raise error("python-value", message, "make a NumPy scalar of it: np.int64(n)")
                 _held(x._tensor, to_torch(dtype))
             elif type(x._value) is float and name in _CASTING:
                 _held(whole(x._tensor), to_torch(dtype))

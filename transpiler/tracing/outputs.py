@@ -30,7 +30,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     _check_kinds(structure, face)
     graph = tracer.graph
     samples = [g._storage if type(g) is TracedNpArray else None for g in given]
-    face.mutated = [i for i, s in enumerate(samples) if s is not None and s.written]
+    face.mutated = [i for i, s in enumerate(samples) if s is not None and s.written and face.firsts[i] == i]
     memory = _Memory(tracer, samples, face.place)
     nodes = [memory.output(x) for x in outputs]
     for i in face.mutated:
@@ -45,7 +45,10 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     plain = is_inline(structure)
     face.outputs = None if plain else structure
     graph.output(rebuild(structure, lambda i: nodes[i]) if plain else tuple(nodes))
-    merge_duplicates(graph, tracer.recorder.beside(nodes))
+    beside = tracer.recorder.beside(nodes)
+    for node in beside:
+        node.meta["beside"] = True
+    merge_duplicates(graph, beside)
     if tracer.forks is not None and tracer.forks.given:
         tracer.recorder.mark_views()
     eliminate(graph)

@@ -57,7 +57,11 @@ def others(leaves: list[Any]) -> Iterator[list[Any]]:
     """Samples of the same shapes and dtypes with other values, from near to far."""
     random = numpy.random.RandomState(0)
     for change in (_rolled, _negated, _low, _high, _drawn, _drawn, _large):
-        yield [_changed(change, x, random) for x in leaves]
+        made: dict[int, Any] = {}
+        for x in leaves:
+            if id(x) not in made:
+                made[id(x)] = _changed(change, x, random)
+        yield [made[id(x)] for x in leaves]
 
 
 def _changed(change: Any, x: Any, random: Any) -> Any:

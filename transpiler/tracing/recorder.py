@@ -75,6 +75,10 @@ _RANDOM = frozenset((
 _ATOMS = (int, float, bool, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
 
 
+_TAKEN = frozenset(("self", "torch", "device", "inf", "nan", "NoneType", "fx_pytree", "pytree"))
+"""Names that mean something else in the code of `forward`."""
+
+
 class Recorder(TorchFunctionMode):
     """Records torch calls into `graph`, whose buffers are put on `root`.
 
@@ -144,7 +148,7 @@ class Recorder(TorchFunctionMode):
 
     def placeholder(self, name: str, x: torch.Tensor) -> torch.Tensor:
         """`x` as an input of the graph."""
-        return self.record(x, self.graph.placeholder(name))
+        return self.record(x, self.graph.placeholder(f"{name}_" if name in _TAKEN else name))
 
     def has(self, x: Any) -> bool:
         """True where `x` is or contains a recorded tensor."""

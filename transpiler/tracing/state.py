@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy
 import torch
 
-from .errors import error
+from .errors import TraceError, error
 
 if TYPE_CHECKING:
     from .tracer import Tracer
 
 _current: contextvars.ContextVar[Tracer | None] = contextvars.ContextVar("np2fx_tracer", default=None)
+_open: list[Tracer] = []
+"""The traces that have not ended, of all threads."""
 
 
 def current() -> Tracer | None:
@@ -32,10 +36,22 @@ def running() -> Tracer:
     """The trace that sees what happens now. Raises TraceError where a traced array is used outside of it."""
     tracer = _current.get()
     if tracer is None:
+        if _open and _current not in contextvars.copy_context():
+            raise _elsewhere()
         raise error("side-effect", "a traced array is used after its trace has ended", "return it from the traced function")
     if tracer.paused:
-        raise error("opaque-call", "a function handed to NumPy uses a traced array that it was not given", "call the function yourself")
+        message = "code that NumPy runs (a function, or a method of an object that it was handed) uses a traced array that it was not given"
+        raise error("opaque-call", message, "call the function yourself, and give NumPy arrays, or lists and tuples of them")
     return tracer
+
+
+def _elsewhere() -> TraceError:
+    """The refusal of what another thread does with a traced array: told to the trace as well, which may never hear of it otherwise."""
+    message = "a traced array is used in another thread, or in a context of its own, where the tracer does not see what is done with it"
+    refused = error("opaque-call", message, "call the function where it is traced, without threads")
+    if len(_open) == 1 and _open[0].failure is None:
+        _open[0].failure = refused
+    return refused
 
 
 def enter(tracer: Tracer | None) -> contextvars.Token[Tracer | None]:
@@ -46,6 +62,26 @@ def enter(tracer: Tracer | None) -> contextvars.Token[Tracer | None]:
 def leave(token: contextvars.Token[Tracer | None]) -> None:
     """Back to the trace before."""
     _current.reset(token)
+
+
+@contextlib.contextmanager
+def opened(tracer: Tracer) -> Iterator[None]:
+    """From here on `tracer` sees what happens. Refusals of what other threads do meanwhile are not printed: the trace raises them."""
+    token, hook = enter(tracer), threading.excepthook
+
+    def quiet(failed: Any) -> None:
+        if not isinstance(failed.exc_value, TraceError):
+            hook(failed)
+
+    _open.append(tracer)
+    threading.excepthook = quiet
+    try:
+        yield
+    finally:
+        if threading.excepthook is quiet:
+            threading.excepthook = hook
+        _open.remove(tracer)
+        leave(token)
 
 
 def defers(x: Any, other: Any) -> bool:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import functools
 import inspect
 import keyword
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
 import torch
 
 from .array import TracedNpArray
-from .contents import ATOMS, bits_of, contents_of, slots_of
+from .contents import ATOMS, bits_of, contents_of, is_users, slots_of
 from .number import TracedNumber
 from .scalar import TracedScalar
 from .state import current
@@ -37,33 +38,45 @@ class Fixed:
     name: str
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fixed) and self.name == other.name and same(self.value, other.value)
+        return isinstance(other, Fixed) and self.name == other.name and same(self.value, other.value, exactly=True)
 
 
 @dataclasses.dataclass(frozen=True)
 class Node:
     """A container: how it is made again, the keys of its parts and the parts. For a subclass of dict also an empty one of its kind,
-    which knows what else that has (the factory of a defaultdict)."""
+    which knows what else that has (the factory of a defaultdict). Arguments of one `number` are one object."""
 
     kind: type
     keys: tuple[Any, ...]
     parts: tuple[Any, ...]
     empty: Any = dataclasses.field(default=None, compare=False)
+    number: int | None = dataclasses.field(default=None, compare=False)
 
     def build(self, parts: list[Any]) -> Any:
         """The container with other parts."""
         if self.kind in (list, tuple):
             return self.kind(parts)
         if issubclass(self.kind, dict):
-            made = self.kind() if self.empty is None else copy.copy(self.empty)
-            made.update(zip(self.keys, parts, strict=True))
+            made = self.kind() if self.empty is None else emptied(self.empty)
+            for key, part in zip(self.keys, parts, strict=True):
+                _plain(self.kind).__setitem__(made, key, part)
             return made
         if dataclasses.is_dataclass(self.kind):
             made = object.__new__(self.kind)  # type: ignore[arg-type]
             for key, part in zip(self.keys, parts, strict=True):
                 object.__setattr__(made, key, part)
             return made
-        return self.kind(*parts)
+        kind: Any = self.kind
+        count = len(kind._fields)
+        made = tuple.__new__(kind, parts[:count])  # its own `__new__` may change what it is given
+        for key, part in zip(self.keys[count:], parts[count:], strict=True):
+            vars(made)[key] = part
+        return made
+
+
+def _plain(kind: type) -> Any:
+    """The class whose methods tell what is in a dict: those of a subclass may change it (`Counter.update` adds)."""
+    return collections.OrderedDict if issubclass(kind, collections.OrderedDict) else dict
 
 
 def is_leaf(x: Any) -> bool:
@@ -74,11 +87,13 @@ def is_leaf(x: Any) -> bool:
 def children(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
     """The keys and parts of a container; None for what is none."""
     if isinstance(x, dict):
-        return tuple(x), tuple(x.values())
+        return tuple(_plain(type(x)).keys(x)), tuple(_plain(type(x)).values(x))
     if type(x) in (list, tuple):
         return tuple(range(len(x))), tuple(x)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return tuple(x._fields), tuple(x)
+        held = getattr(x, "__dict__", {})
+        names, parts = (*x._fields, *held), (*tuple.__iter__(x), *held.values())
+        return (names, parts) if len(set(names)) == len(parts) == len(names) else None
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         names = attributes(x)
         return names, tuple(getattr(x, n) for n in names)
@@ -113,8 +128,8 @@ def _is_cache(x: Any, name: str) -> bool:
         return False
 
 
-def flatten(x: Any, name: str, leaves: list[Any], seen: tuple[int, ...] = ()) -> Any:
-    """The structure of `x`; its arrays are added to `leaves`, named `name_key`."""
+def flatten(x: Any, name: str, leaves: list[Any], seen: tuple[int, ...] = (), numbers: dict[int, int] | None = None) -> Any:
+    """The structure of `x`; its arrays are added to `leaves`, named `name_key`. With `numbers` it is told which containers are one."""
     if is_leaf(x):
         leaves.append(x)
         return Leaf(len(leaves) - 1, name)
@@ -122,11 +137,13 @@ def flatten(x: Any, name: str, leaves: list[Any], seen: tuple[int, ...] = ()) ->
     if found is None or not (isinstance(x, (dict, list, tuple)) or _has_leaf(found[1])):
         return Fixed(x, name)
     keys, parts = found
+    number = None if numbers is None else numbers.setdefault(id(x), len(numbers))
     return Node(
         type(x),
         keys,
-        tuple(flatten(p, f"{name}_{k}" if name else str(k), leaves, (*seen, id(x))) for k, p in zip(keys, parts, strict=True)),
+        tuple(flatten(p, f"{name}_{k}" if name else str(k), leaves, (*seen, id(x)), numbers) for k, p in zip(keys, parts, strict=True)),
         emptied(x),
+        number,
     )
 
 
@@ -134,26 +151,43 @@ def emptied(x: Any) -> Any:
     """An empty one of a subclass of dict; None for all else."""
     if not isinstance(x, dict) or type(x) is dict:
         return None
-    made = copy.copy(x)
-    made.clear()
+    held = {**getattr(x, "__dict__", {}), **slots_of(x)}
+    base = _plain(type(x))
+    if isinstance(x, collections.defaultdict):
+        base, held["default_factory"] = collections.defaultdict, x.default_factory
+    made = base.__new__(type(x))  # nothing of the user's code runs here
+    for name, value in held.items():
+        object.__setattr__(made, name, value)
     return made
+
+
+def holds_arrays(x: Any) -> bool:
+    """Whether a container has an array in it."""
+    return _has_leaf((children(x) or ((), ()))[1])
 
 
 def _has_leaf(parts: tuple[Any, ...]) -> bool:
     return any(is_leaf(p) or _has_leaf((children(p) or ((), ()))[1]) for p in parts)
 
 
-def rebuild(structure: Any, leaf: Callable[[int], Any]) -> Any:
+def rebuild(structure: Any, leaf: Callable[[int], Any], made: dict[int, Any] | None = None) -> Any:
     """The value again, with `leaf(index)` for its arrays."""
     if isinstance(structure, Leaf):
         return leaf(structure.index)
     if isinstance(structure, Fixed):
         return structure.value
-    return structure.build([rebuild(p, leaf) for p in structure.parts])
+    made = {} if made is None else made
+    if structure.number in made:
+        return made[structure.number]
+    built = structure.build([rebuild(p, leaf, made) for p in structure.parts])
+    if structure.number is not None:
+        made[structure.number] = built
+    return built
 
 
-def same(a: Any, b: Any) -> bool:
-    """True where two values that are no arrays are of one type and equal (floats by their bits)."""
+def same(a: Any, b: Any, exactly: bool = False) -> bool:
+    """True where two values that are no arrays are of one type and equal (floats by their bits); `exactly` those of Python's
+    own types in all that they hold, as `Decimal("1.0")` and `Decimal("1")` are equal."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -161,7 +195,8 @@ def same(a: Any, b: Any) -> bool:
     if type(a) in (float, complex):
         return bool(bits_of(a) == bits_of(b))
     try:
-        return bool(a == b) or bool(a != a and b != b)
+        equal = bool(a == b) or bool(a != a and b != b)
+        return equal and (not exactly or is_users(type(a)) or contents_of(a) == contents_of(b))
     except Exception:
         return False
 
@@ -184,23 +219,56 @@ def match(structure: Any, value: Any, leaves: list[Any]) -> str | None:
 
 
 def particulars(structure: Any, value: Any) -> tuple[Any, ...]:
-    """What may differ in a value that matches a structure: the order of keys, and what objects hold now."""
-    if isinstance(structure, Leaf):
-        return ()
-    if isinstance(structure, Fixed):
-        return () if type(value) in ATOMS else contents_of(value)
-    keys, parts = children(value) or ((), ())
-    own: tuple[Any, ...] = ()
+    """What may differ in a value that matches a structure: the order of keys, what objects hold now, and which of them are one."""
+    orders: list[Any] = []
+    held: list[Any] = []
+    _particulars(structure, value, orders, held)
+    return (*orders, contents_of(held) if held else ())
+
+
+def _particulars(structure: Any, value: Any, orders: list[Any], held: list[Any]) -> None:
+    kind = type(structure)
+    if kind is Fixed and type(value) not in ATOMS:
+        held.append(value)
+    if kind is not Node:
+        return
+    parts: Any = value
     if isinstance(value, dict):
-        own = keys if all(type(k) is str for k in keys) else contents_of(keys)
+        keys, values = children(value) or ((), ())
+        (orders if all(type(k) is str for k in keys) else held).append(keys)
         if type(value) is not dict:
-            own += contents_of([getattr(value, "default_factory", None), getattr(value, "__dict__", None)])
-    found = dict(zip(keys, parts, strict=True))
-    held = tuple(particulars(part, found[key]) for key, part in zip(structure.keys, structure.parts, strict=True))
-    return (own, held) if own or any(held) else ()
+            held += [getattr(value, "default_factory", None), getattr(value, "__dict__", None)]
+            parts = dict(zip(keys, values, strict=True))
+    elif type(value) not in (list, tuple):
+        parts = dict(zip(*(children(value) or ((), ())), strict=True))
+    for key, part in zip(structure.keys, structure.parts, strict=True):
+        _particulars(part, parts[key], orders, held)
 
 
-def laid_over(structure: Any, value: Any) -> Any:
+def sharing(structure: Any, value: Any) -> tuple[int, ...]:
+    """Which arrays and containers in a value that matches a structure are one object: for each the place of the first that it is."""
+    first: dict[int, int] = {}
+    return tuple([first.setdefault(id(x), i) for i, x in enumerate(_objects(structure, value, []))])
+
+
+def beside(structure: Any, *values: Any) -> Iterator[tuple[Any, ...]]:
+    """The arrays and containers in values that match a structure, one beside the other."""
+    return zip(*(_objects(structure, value, []) for value in values), strict=True)
+
+
+def _objects(structure: Any, value: Any, found: list[Any]) -> list[Any]:
+    kind = type(structure)
+    if kind is Fixed or (type(value) is tuple and not value):  # there is one empty tuple
+        return found
+    found.append(value)
+    if kind is Node:
+        parts = value if type(value) in (dict, list, tuple) else dict(zip(*(children(value) or ((), ())), strict=True))
+        for key, part in zip(structure.keys, structure.parts, strict=True):
+            _objects(part, parts[key], found)
+    return found
+
+
+def laid_over(structure: Any, value: Any, numbers: dict[int, int] | None = None) -> Any:
     """The structure of a value that matches another: the numbers of that one's arrays, the order of keys and the objects of its own."""
     if isinstance(structure, Leaf):
         return structure
@@ -208,7 +276,10 @@ def laid_over(structure: Any, value: Any) -> Any:
         return Fixed(value, structure.name)
     keys, parts = children(value) or ((), ())
     before = dict(zip(structure.keys, structure.parts, strict=True))
-    return Node(type(value), keys, tuple(laid_over(before[k], p) for k, p in zip(keys, parts, strict=True)), emptied(value))
+    numbers = {} if numbers is None else numbers
+    number = numbers.setdefault(id(value), len(numbers))
+    laid = tuple(laid_over(before[k], p, numbers) for k, p in zip(keys, parts, strict=True))
+    return Node(type(value), keys, laid, emptied(value), number)
 
 
 def leaf_order(structure: Any) -> list[Leaf]:

@@ -14,6 +14,7 @@ import contextvars
 import dis
 import functools
 import gc
+import random
 import sys
 import threading
 import types
@@ -25,9 +26,13 @@ import numpy
 import torch
 
 from ..semantics.table import module_of
-from .errors import is_library
+from .contents import contents_of, is_users
+from .errors import is_library, is_users_module
 from .special import is_traced
+from .stores import MISSING as _MISSING
+from .stores import Stores, settable
 from .table import VECTORIZE
+from .twin import original_of
 
 _MOST_ITEMS = 4096
 """Of containers with more items than this it is only noted which objects they hold."""
@@ -35,9 +40,8 @@ _MOST_PLACES = 200_000
 _MOST_BYTES = 1 << 20
 """Arrays up to this size are copied, so that what was written into them can be undone."""
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...), slice, range, numpy.dtype)
-_HOLDERS = ("collections", "weakref", "queue")
+_HOLDERS = ("collections", "weakref", "queue", "os")
 """Modules of Python whose objects are there to hold others."""
-_MISSING = object()
 
 Path = tuple[str, ...]
 
@@ -57,11 +61,18 @@ class Surroundings:
         self._seen: dict[int, Any] = {}
         self._undo: list[Callable[[], None]] = []
         self._named: set[tuple[int, str]] = set()
+        self._read: set[tuple[int, int]] = set()
         self._caches: list[tuple[Any, list[Any]]] = []
         paths: list[Path] = [(f"argument {i}",) if i else () for i in range(len(roots))]
         self._pending: list[tuple[Path, tuple[str, ...], Any]] = [(path, (), root) for path, root in zip(paths, roots, strict=True)]
-        while self._pending and len(self.contents) < _MOST_PLACES:
-            self._note(*self._pending.pop())
+        self._foreign: list[tuple[Path, tuple[str, ...], Any]] = []
+        self._met: dict[int, Any] = {}
+        self._stores = Stores()
+        while (self._pending or self._foreign) and len(self.contents) < _MOST_PLACES:
+            if self._pending:
+                self._note(*self._pending.pop())
+            else:
+                self._note_foreign(*self._foreign.pop())
 
     def changed(self, later: Surroundings, exchanged: bool = False) -> list[Path]:
         """The places that hold something else later; with `exchanged` also those that hold another object with the same content."""
@@ -196,13 +207,19 @@ class Surroundings:
             self._undo.append(functools.partial(_fill_back, cell, value))
         for code in _codes_in(f.__code__):
             self._codes.append(code)
+            self._stores.add(code)
             self._names(code, f.__globals__)
 
     def _names(self, code: types.CodeType, around: dict[str, Any]) -> None:
         """The globals that code names; of the user's modules among them, what it names there."""
+        if (id(code), id(around)) in self._read:  # modules may name each other
+            return
+        self._read.add((id(code), id(around)))
         home = around.get("__name__", "")
-        for module in _imported_in(code, around):
-            if vars(module) is not around:
+        for name, module in _imported_in(code, around):
+            if not is_users_module(module):
+                self._foreign.append(((f"{home}:", name), (name,), module))
+            elif vars(module) is not around:
                 self._names(code, vars(module))
         for name in code.co_names if "globals" not in code.co_names else list(around):
             if (id(around), name) in self._named:
@@ -211,16 +228,18 @@ class Surroundings:
             value = around.get(name, _MISSING)
             self._undo.append(functools.partial(_set_back, around, name, value))
             if isinstance(value, types.ModuleType):
-                file = getattr(value, "__file__", None)
-                if file and not is_library(file):
+                if is_users_module(value):
                     self._names(code, vars(value))
+                else:
+                    self._foreign.append(((f"{home}:", name), (name,), value))
             elif value is not _MISSING:
                 self._add((f"{home}:", name), (name,), value)
 
     def _attributes(self, path: Path, words: tuple[str, ...], x: Any) -> None:
         """The attributes of the user's classes and objects."""
         if isinstance(x, type):
-            if not _is_users(x):
+            if not is_users(x):
+                self._foreign.append((path, words, x))
                 return
             members = {n: v for n, v in vars(x).items() if not _is_special(n) or isinstance(v, types.FunctionType)}
             self._undo.append(functools.partial(_class_back, x, members))
@@ -230,8 +249,14 @@ class Surroundings:
                 self._add((f"{module_of(base)}:", base.__qualname__), words, base)
             return
         kind = type(x)
-        holds = isinstance(x, (types.SimpleNamespace, threading.local)) or module_of(kind) in _HOLDERS
-        if not holds and not any(map(_is_users, kind.__mro__)):
+        holds = isinstance(x, (types.SimpleNamespace, threading.local, BaseException)) or module_of(kind) in _HOLDERS
+        if isinstance(x, BaseException):
+            self._undo.append(functools.partial(setattr, x, "args", x.args))
+            self._add((*path, ".args"), (*words, "args"), x.args)
+        if isinstance(x, (Iterator, random.Random)):  # of which nobody sees how far they are
+            self._set(path, words, (kind.__name__, contents_of(x)), x)
+        if not holds and not any(map(is_users, kind.__mro__)):
+            self._foreign.append((path, words, x))
             return
         around = getattr(x, "__dict__", None)
         if isinstance(around, dict):
@@ -240,7 +265,7 @@ class Surroundings:
                 self._add((*path, f".{name}"), (*words, name), value)
         for cls in kind.__mro__:
             for name, member in list(vars(cls).items()):
-                if isinstance(member, types.MemberDescriptorType) and _is_users(cls):
+                if isinstance(member, types.MemberDescriptorType) and is_users(cls):
                     with contextlib.suppress(AttributeError):
                         value = member.__get__(x)
                         self._undo.append(functools.partial(member.__set__, x, value))
@@ -248,14 +273,46 @@ class Surroundings:
         self._add((f"{module_of(kind)}:", kind.__qualname__), words, kind)
 
 
-def _imported_in(code: types.CodeType, around: dict[str, Any]) -> Iterator[types.ModuleType]:
-    """The user's modules that a function may import itself: those of the names that it has."""
+    def _note_shortly(self, path: Path, words: tuple[str, ...], x: Any) -> None:
+        """Note a value without what is in it."""
+        if type(x) in _PLAIN or isinstance(x, (numpy.ndarray, numpy.generic, torch.Tensor)):
+            self._note(path, words, x)
+        else:
+            self._seen[id(x)] = x
+            self._set(path, words, (type(x).__name__, id(x)))
+
+    def _note_foreign(self, path: Path, words: tuple[str, ...], x: Any) -> None:
+        """Of Python's and other packages' modules, classes and objects only what the user's code names, and sets or may fill."""
+        if id(x) in self._met:
+            return
+        self._met[id(x)] = x
+        if isinstance(x, types.ModuleType):
+            for name, value in self._stores.holders_in(x):
+                self._add((*path, f".{name}"), (*words, name), value)
+        if not self._stores:
+            return
+        if self._stores.anything:
+            others = dict(settable(x))
+            self._undo.append(functools.partial(_additions_back, x, others))
+            for name in others.keys() - self._stores.names:
+                self._note_shortly((*path, f".{name}"), (*words, name), others[name])
+                self._undo.append(functools.partial(_attribute_back, x, name, others[name]))
+        for name, value in self._stores.of(x):
+            if name in self._stores.names or value is not _MISSING:
+                self._undo.append(functools.partial(_attribute_back, x, name, value))
+            if value is not _MISSING:
+                self._add((*path, f".{name}"), (*words, name), value)
+        for name, value in self._stores.named_in(x):
+            self._foreign.append(((*path, f".{name}"), (*words, name), value))
+
+
+def _imported_in(code: types.CodeType, around: dict[str, Any]) -> Iterator[tuple[str, types.ModuleType]]:
+    """The modules that a function may import itself: those of the names that it has."""
     package = around.get("__package__") or ""
     for name in code.co_names:
         for found in (sys.modules.get(name), sys.modules.get(f"{package}.{name}")):
-            file = getattr(found, "__file__", None)
-            if found is not None and file and not is_library(file):
-                yield found
+            if isinstance(found, types.ModuleType):
+                yield name, found
 
 
 def told(path: Path) -> str:
@@ -265,13 +322,6 @@ def told(path: Path) -> str:
     if own < 0 or parts[own].endswith(":"):
         return f"self{''.join(parts[own + 1 :])}"
     return parts[own].removeprefix("default ") + "".join("()" if part.startswith("(") else part for part in parts[own + 1 :])
-
-
-def _is_users(cls: type) -> bool:
-    """True for classes whose module lies outside of installed packages; dataclasses have no code of their own to tell by."""
-    module = sys.modules.get(module_of(cls))
-    file = getattr(module, "__file__", None)
-    return module_of(cls) == "__main__" or (file is not None and not is_library(file))
 
 
 def _is_special(name: str) -> bool:
@@ -386,6 +436,19 @@ def _set_back(around: dict[str, Any], name: str, value: Any) -> None:
         around.pop(name, None)
     elif around.get(name, _MISSING) is not value:
         around[name] = value
+
+
+def _additions_back(x: Any, before: dict[str, Any]) -> None:
+    for name in [n for n, _ in settable(x) if n not in before]:
+        delattr(x, name)
+
+
+def _attribute_back(x: Any, name: str, value: Any) -> None:
+    if value is _MISSING:
+        with contextlib.suppress(AttributeError):
+            delattr(x, name)
+    elif original_of(getattr(x, name, _MISSING)) is not value:
+        setattr(x, name, value)
 
 
 def _class_back(cls: type, members: dict[str, Any]) -> None:

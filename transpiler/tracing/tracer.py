@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import deque
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -22,7 +23,7 @@ from ..semantics.table import Refused, Rule
 from ..semantics.ufunc import Ufunc, outputs
 from .arguments import Arguments
 from .array import TracedNpArray
-from .calls import Call, bound, setitem, take_out
+from .calls import Call, bound, listed, setitem, stated, take_out
 from .compare import difference
 from .errors import TraceError, user_frame
 from .number import DTYPES, TracedNumber, check_numbers, fitted, new_number
@@ -74,6 +75,7 @@ class Tracer(Arguments):
 
     def call(self, function: Any, args: Any, kwargs: Any) -> Any:
         """A NumPy function."""
+        args, kwargs = stated(function, args, kwargs)
         known = find(function)
         function = known.function
         special = SPECIAL.get(known.name)
@@ -115,7 +117,7 @@ class Tracer(Arguments):
             if method == "at":
                 real = Call(function.at, inputs, kwargs, {})
                 return self._run(known, real, inputs[0], lambda a, k: self._ufunc_of(known).at_value(*a, **k))
-            inputs = tuple(self._array_of_list(x) if isinstance(x, (list, tuple)) else x for x in inputs)
+            inputs = tuple(self._array_of_list(listed(x)) if isinstance(x, (list, tuple, deque)) else x for x in inputs)
             self._check_weak(inputs)
             inputs = fitted(self, function, method, inputs, kwargs)
             real = Call(getattr(function, method), inputs, kwargs, {} if out is None else {"out": out if method == "__call__" else out[0]})
@@ -168,6 +170,7 @@ class Tracer(Arguments):
         """A method of an array or scalar."""
         with self.inside():
             known = known_method(name)
+            args = tuple(map(listed, args))
             self._mark(known.name)
             if name == "resize":
                 return self._resize(array, *args, **kwargs)
@@ -211,7 +214,7 @@ class Tracer(Arguments):
         with self.inside():
             known = known_method("__setitem__")
             self._mark("numpy.ndarray.__setitem__")
-            real = Call(setitem, (array, self._key(key), value), {}, {})
+            real = Call(setitem, (array, self._key(key), listed(value)), {}, {})
             self._run(known, real, array, lambda a, k: self._body(known, a, k))
 
     def trick(self, name: str, original: Any, key: Any) -> Any:

@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .errors import error
+
 
 class Twin:
     """A function in a trace: it is called in place of `original`, and is like it in all else."""
@@ -25,6 +27,12 @@ class Twin:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A trace sets nothing on what there is: that would outlive it."""
+        if "function" in vars(self):
+            raise error("side-effect", f"the function sets {name} of {getattr(self, '__name__', 'a function')}", "return the value instead")
+        object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "original"), name)

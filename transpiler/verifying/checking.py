@@ -92,7 +92,7 @@ def check_form(
     sizes = free_sizes(plan)
     with Progress(report.node, max_examples) as progress:
         limits = (Tolerance(), seed, max_examples, 0.0)
-        work = Verification(fn, plan, sizes, given if complete else None, report, *limits, progress, fixed=set(sizes))
+        work = Verification(fn, plan, sizes, given if complete else None, report, *limits, progress, fixed=set(sizes), scalars=False)
         if work.choose_sample():
             work.forms[way] = form
             work.check_sample()

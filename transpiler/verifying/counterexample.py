@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .copies import layout_of
 from .inputs import call_with
 from .instances import expression_of
 
@@ -32,10 +33,16 @@ class Counterexample:
 
 
 def script(
-    fn: Callable[..., Any], way: str, arguments: Mapping[str, Any], sample: Mapping[str, Any], message: str, form: Any = None
+    fn: Callable[..., Any],
+    way: str,
+    arguments: Mapping[str, Any],
+    sample: Mapping[str, Any],
+    message: str,
+    form: Any = None,
+    scalars: bool = True,
 ) -> str:
     """A script that calls `fn` and its torch form (`form`, where that is another function of a file) on `arguments`, and prints both
-    results."""
+    results. `scalars`: the form takes NumPy's scalars as they are."""
     known = [f"# fn is {_expression(fn)} as it was before it was rewritten"] if way == "rewrite" else _importing(fn)
     lines = ["import numpy as np", "import torch", "import np2fx", *known, ""]
     if way == "trace":
@@ -47,7 +54,7 @@ def script(
     else:
         lines.append("torch_fn = np2fx.convert(fn)")
     lines += ["", *(f"{name} = {literal(value)}" for name, value in arguments.items())]
-    tensors = {name: tensor_expression(name, value) for name, value in arguments.items()}
+    tensors = {name: tensor_expression(name, value, scalars) for name, value in arguments.items()}
     # torch first: from_numpy shares memory with the arrays, which the tensors are copied from before NumPy may write them
     lines += [
         f"got = torch_fn({_call(fn, '', tensors)})",
@@ -89,24 +96,27 @@ def _call(fn: Callable[..., Any], first: str, expressions: Mapping[str, str]) ->
     return ", ".join(filter(None, [first, *map(str, args), *(f"{name}={value}" for name, value in kwargs.items())]))
 
 
-def tensor_expression(name: str, value: Any) -> str:
+def tensor_expression(name: str, value: Any, scalars: bool = True) -> str:
     """The argument `name` as the torch side takes it."""
     if isinstance(value, np.ndarray):
-        return f"torch.from_numpy({name}.copy())"
+        layout = layout_of(value)
+        if layout is not None and any(gap.step for gap in layout.gaps):
+            return f"torch.from_numpy({literal(value)})"  # a copy would have no gaps
+        return f"torch.from_numpy({name}.copy({'' if layout is None else repr('K')}))"
     if isinstance(value, np.generic):
-        return f"torch.as_tensor({name})"
+        return name if scalars else f"torch.as_tensor({name})"
     if isinstance(value, torch.Tensor):
         return f"{name}.clone()"
-    return _nested_tensors(value) if isinstance(value, (dict, list, tuple)) else name
+    return _nested_tensors(value, scalars) if isinstance(value, (dict, list, tuple)) else name
 
 
-def _nested_tensors(value: Any) -> str:
+def _nested_tensors(value: Any, scalars: bool) -> str:
     """A container's literal with tensors in it."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {_nested_tensors(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key!r}: {_nested_tensors(item, scalars)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return _sequence(value, _nested_tensors)
-    if isinstance(value, np.generic):
+        return _sequence(value, lambda item: _nested_tensors(item, scalars))
+    if isinstance(value, np.generic) and not scalars:
         return f"torch.as_tensor({literal(value)})"
     return f"torch.from_numpy({literal(value)})" if isinstance(value, np.ndarray) else literal(value)
 
@@ -133,6 +143,19 @@ def _sequence(value: Any, item: Callable[[Any], str]) -> str:
 
 
 def _array(x: np.ndarray[Any, Any]) -> str:
+    """An array in its layout: with its axes in the order of memory, every other element of one that has each twice, turned back."""
+    layout = layout_of(x)
+    if layout is None:
+        return _plain(x)
+    made = _plain(x.transpose(layout.order))
+    for axis, gap in enumerate(layout.gaps):
+        made = f"np.repeat({made}, 2, axis={axis})" if gap.step else made
+    if any(gap.step for gap in layout.gaps):
+        made += "[" + ", ".join("::2" if gap.step else ":" for gap in layout.gaps) + "]"
+    return made if layout.order == tuple(range(x.ndim)) else f"{made}.transpose({', '.join(map(str, layout.back))})"
+
+
+def _plain(x: np.ndarray[Any, Any]) -> str:
     dtype = f"np.{x.dtype.name.replace('bool', 'bool_')}"
     if x.dtype.kind not in "biufc":
         return f"np.array({x.tolist()!r}, dtype={str(x.dtype)!r})"

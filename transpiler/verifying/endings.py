@@ -9,6 +9,7 @@ import sysconfig
 from dataclasses import dataclass
 
 from ..source.findings import Finding, make_finding
+from .forking import FAILED
 from .jobs import IMPORT, Job
 
 EXITED = "os._exit"
@@ -45,6 +46,8 @@ class Ending:
     @property
     def cause(self) -> str:
         """ "exit code 3", or the signal in words."""
+        if self.code == FAILED and EXITED not in self.dump:
+            return "it took away what Python or np2fx needs to go on (a built-in function, a module's function, an open file)"
         if self.code >= 0:
             return "an access violation in compiled code" if self.code == 0xC0000005 else f"exit code {self.code}"
         try:

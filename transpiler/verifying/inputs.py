@@ -20,6 +20,7 @@ import torch
 from hypothesis import strategies as st
 
 from ..pipeline.spec import DTYPES, Constant, ScalarSpec, SpecError, TensorSpec, parse_dims, read
+from .copies import laid_out, layout_of
 from .values import arrays, noise, numbers
 
 SIZES = (3, 2, 5, 4, 6, 7)
@@ -288,6 +289,8 @@ def _filled(
             return type(tree)(map(made, tree))
         if isinstance(tree, Leaf):
             x = array(tree, tuple(sizes[next(own)] if isinstance(dim, str) else dim for dim in tree.spec.dims))
+            if tree.sample is not None:
+                x = laid_out(x, layout_of(tree.sample))
             return torch.from_numpy(x) if tree.form == "tensor" else x[()] if tree.form == "scalar" else x
         return number(tree) if isinstance(tree, Number) else tree.value
 

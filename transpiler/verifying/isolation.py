@@ -1,6 +1,7 @@
 """The parent's side of isolation: worker processes, what they are given to do, and what to make of it when one ends.
 
-Importing torch takes a second or two, so a worker does one node after the other, and is replaced when a node ends it.
+Importing torch takes a second or two, so a worker does one node after the other, each in a forked process (see `worker`). Where
+processes cannot be forked, every node gets a worker of its own.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 from ..source.findings import make_finding
 from .endings import EXITED, Ending, finding_of
+from .forking import kill_session
 from .jobs import IMPORT, START, Answer, Job, Settings, answer_of
 from .loading import LoadError
 from .report import Report
@@ -29,11 +31,12 @@ from .report import Report
 GRACE = 5.0
 """Seconds after the time limit in which a worker may still end itself, with a traceback that says where it was."""
 
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _BOOT = "import sys; sys.path[:] = {path!r}; from np2fx.verifying.worker import main; main()"
 
 
 class Ended(Exception):
-    """A worker ended, or was ended because its time was up; `ending` says how."""
+    """The process of a node ended without an answer, by itself or because its time was up; `ending` says how."""
 
     def __init__(self, ending: Ending) -> None:
         super().__init__(ending.cause)
@@ -45,11 +48,13 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.step = settings, ""
+        self.node: int | None = None
+        """The process of the node that is being verified: it leads a session of its own."""
         self.dump = tempfile.NamedTemporaryFile("r", prefix="np2fx-", suffix=".dump", delete=False)  # noqa: SIM115
         # the parent's sys.path as it is: "-m" would put the current folder before the standard library
         code = _BOOT.format(path=[entry for entry in sys.path if isinstance(entry, str)])
-        # many small calls: threads of BLAS cost more than they give, and their stacks count as memory
-        environment = {"OMP_NUM_THREADS": "1", **os.environ}
+        # many small calls: threads of BLAS cost more than they give, their stacks count as memory, and they do not outlive a fork
+        environment = {**os.environ, **dict.fromkeys(_THREADS, "1")}
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, self.dump.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
             env=environment, start_new_session=True)  # fmt: skip
@@ -62,26 +67,37 @@ class Worker:
             raise LoadError(f"the process that was to verify the nodes ended before it began: {e}") from None
         if "fatal" in first:
             raise LoadError(first["fatal"])
+        self.lasting = first["forks"]
+        """Whether it can be given another job."""
 
     def verify(self, job: Job, told: Callable[[str], None]) -> Answer:
         """The answer to one job; `told` hears of its steps. Raises Ended."""
         self.step = IMPORT
         self._send(dataclasses.asdict(job))
         deadline = self._deadline()
-        while True:
+        answer: Answer | None = None
+        while answer is None or self.lasting:
             message = self._next(deadline)
             if "step" in message:
-                self.step = message["step"]
+                self.step = message["step"] or self.step
                 deadline = self._deadline() if self.step in (IMPORT, START) else deadline
                 told(self.step)
+            elif "began" in message:
+                self.node = message["began"]
             elif "unloadable" in message:
-                return unloadable(job, message["unloadable"])
-            else:
-                return Answer(job, message["ok"], message["text"], message["report"])
+                answer = unloadable(job, message["unloadable"])
+            elif "report" in message:
+                answer = Answer(job, message["ok"], message["text"], message["report"])
+            elif "ended" in message:
+                self._end_node()
+                if answer is None:
+                    raise Ended(self._ending_of(message["ended"], timed_out=False))
+                break
+        return answer
 
     def close(self) -> None:
         """End the process and what it started."""
-        _kill(self.process)
+        self._kill()
         for stream in (self.process.stdin, self.process.stdout):
             with contextlib.suppress(OSError):
                 stream.close()  # type: ignore[union-attr]
@@ -101,7 +117,7 @@ class Worker:
         """In a thread of its own: pass on what the process says; None at its end."""
         with contextlib.suppress(OSError, ValueError):
             for line in self.process.stdout or ():
-                self.messages.put(json.loads(line))
+                self.messages.put(json.loads(line))  # a ValueError: user code has written into the pipe
         self.messages.put(None)
 
     def _next(self, deadline: float | None) -> dict[str, Any]:
@@ -121,27 +137,38 @@ class Worker:
                 raise Ended(self._ending(timed_out=True))
 
     def _ending(self, timed_out: bool) -> Ending:
+        """How the worker itself ended, or what ends it now."""
+        self.lasting = False
         if timed_out:
-            _kill(self.process)
+            self._kill()
         try:
             code = self.process.wait(GRACE)
         except subprocess.TimeoutExpired:  # it closed its pipe and lives on
-            _kill(self.process)
+            self._kill()
             code = self.process.wait()
+        return self._ending_of(code, timed_out)
+
+    def _ending_of(self, code: int, timed_out: bool) -> Ending:
+        self.dump.seek(0)
         dump = self.dump.read()
         out_of_time = timed_out or (dump.rpartition("Timeout (")[1] != "" and EXITED not in dump.rpartition("Timeout (")[2])
         return Ending(code, dump, out_of_time, self.step)
 
+    def _end_node(self) -> None:
+        node, self.node = self.node, None
+        if node is not None:
+            kill_session(node)
 
-def _kill(process: subprocess.Popen[str]) -> None:
-    """Kill a worker and its children: it leads a process group of its own."""
-    with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(GRACE)
+    def _kill(self) -> None:
+        """Kill the process and its children: it leads a process group of its own, and so does the node's."""
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            else:
+                self.process.kill()
+        self._end_node()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(GRACE)
 
 
 def unloadable(job: Job, why: str) -> Answer:
@@ -170,11 +197,10 @@ class _Slot:
             answer = worker.verify(job, lambda step: self.pool.told(job, step))
         except Ended as e:
             answer = self.ended(job, e.ending, time.monotonic() - start)
-            self.close()
         if answer.unloadable:
             self.pool.unloadable[job.path] = answer.unloadable
-        if any(finding["name"] == "out-of-memory" for finding in answer.data["findings"]):
-            self.close()  # what the node has kept must not count for the next
+        if not worker.lasting:
+            self.close()
         return answer
 
     def ended(self, job: Job, ending: Ending, seconds: float) -> Answer:

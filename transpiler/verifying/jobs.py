@@ -1,7 +1,9 @@
 """What the command and its worker processes say to each other: plain data, one JSON object a line.
 
-To a worker go its settings, then one job at a time. From it come, each under a key of its own: `ready`; `fatal` (it cannot work at
-all, and why); `step` (what it is doing); and as the answer to a job `unloadable` (the file cannot be imported, and why) or `report`.
+To a worker go its settings, then one job at a time. From it come, each under a key of its own: `ready` (and whether it `forks`: else
+it is there for one job); `fatal` (it cannot work at all, and why); `step` (what it is doing); and as the answer to a job `unloadable` (the
+file cannot be imported, and why) or `report`. A worker that forks also says of a node's process that it has `began` (its number), and
+that it has `ended` (its exit code): the last word on a job.
 """
 
 from __future__ import annotations

@@ -61,21 +61,36 @@ def _git(folder: str, *args: str) -> bytes:
 
 def original_of(path: str, name: str, original: str, base: str) -> Callable[..., Any]:
     """The node `name` of a file as it was. Raises LoadError, and NoInstanceError for a method."""
-    below = os.path.relpath(os.path.realpath(path), os.path.realpath(base))
-    there = original if os.path.isfile(original) else os.path.join(original, below)
-    if not os.path.isfile(there):
-        raise LoadError(f"{path}: the original has no such file ({there})")
+    there = _original_path(path, original, base)
     config = load_config(there)
     node = next((n for n in nodes_of(there, config) if n.name == name), None)
     if node is None:
         raise LoadError(f"{path}: the original has no node {name}")
-    base, folder = os.path.realpath(base), os.path.realpath(original if os.path.isdir(original) else os.path.dirname(original))
-    module = _module(there, os.stat(there).st_mtime_ns, base, folder)
-    with _instead_of(base, folder):
+    module = original_module(path, original, base)
+    with _instead_of(*_folders(original, base)):
         found = function_of(module, node, there, config)
     if found is None or is_rewritten(found):
         raise LoadError(f"{path}: {name} of the original is {'rewritten as well' if found is not None else 'nothing that can be called'}")
     return found
+
+
+def original_module(path: str, original: str, base: str) -> ModuleType:
+    """The module of a file as it was. Raises LoadError."""
+    there = _original_path(path, original, base)
+    return _module(there, os.stat(there).st_mtime_ns, *_folders(original, base))
+
+
+def _original_path(path: str, original: str, base: str) -> str:
+    below = os.path.relpath(os.path.realpath(path), os.path.realpath(base))
+    there = original if os.path.isfile(original) else os.path.join(original, below)
+    if not os.path.isfile(there):
+        raise LoadError(f"{path}: the original has no such file ({there})")
+    return there
+
+
+def _folders(original: str, base: str) -> tuple[str, str]:
+    """The folder of the files as they are, and that of the files as they were."""
+    return os.path.realpath(base), os.path.realpath(original if os.path.isdir(original) else os.path.dirname(original))
 
 
 @functools.lru_cache(maxsize=16)

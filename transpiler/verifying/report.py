@@ -78,6 +78,9 @@ _WORDS = {
     "ill_conditioned": "too ill-conditioned to compare",
     "out_of_memory": "on which one side runs out of memory",
     "overflow": "on which one side overflows",
+    "bounded_convert": "beyond the bounds of the converted function's numbers",
+    "bounded_trace": "beyond the bounds of the graph's numbers",
+    "bounded_rewrite": "beyond the bounds of the rewritten function's numbers",
     "refused_convert": "refused by the converted function",
     "refused_trace": "refused by the graph",
 }

@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import os
 import types
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import torch
-
-from ..pipeline.spec import DTYPES
+from .copies import copied
 from .inputs import call_with
 
 
@@ -33,20 +31,26 @@ class Outcome:
         return any("encountered in cast" in text for text in self.warnings)
 
 
-def run(call: Callable[..., Any], signature_of: Callable[..., Any], arguments: Mapping[str, Any], torch_side: bool) -> Outcome:
+def run(
+    call: Callable[..., Any], signature_of: Callable[..., Any], arguments: Mapping[str, Any], torch_side: bool, scalars: bool = False
+) -> Outcome:
     """`call` on copies of `arguments` (by parameter name of `signature_of`); as tensors for the torch side.
 
+    scalars  it takes NumPy's scalars for what they are: they need not be tensors, which an array might stand for as well
+
     What the call prints is dropped, on stderr too (a graph that raises prints where): a node is called hundreds of times here."""
-    copied: Mapping[str, Any] = copied_as_tensors(arguments) if torch_side else copy.deepcopy(dict(arguments))
-    args, kwargs = call_with(signature_of, copied)
-    outcome = Outcome(arguments=copied)
-    nowhere = io.StringIO()
+    given = copied(arguments, torch_side, scalars)
+    args, kwargs = call_with(signature_of, given)
+    outcome = Outcome(arguments=given)
+    nowhere, own = io.StringIO(), os.getpid()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         warnings.simplefilter("always")
         try:
             outcome.result = _drained(call(*args, **kwargs))
         except (Exception, SystemExit) as e:  # a node that ends the program must not end the verification of the others
             outcome.error = e
+    if os.getpid() != own:  # the node has made a copy of the process: only the original goes on
+        os._exit(0)
     outcome.warnings = tuple(str(w.message) for w in caught)
     return outcome
 
@@ -70,19 +74,3 @@ _NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
 def out_of_memory(error: BaseException | None) -> bool:
     """True for NumPy's, Python's and torch's ways of saying that memory is used up."""
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and any(said in str(error) for said in _NO_MEMORY))
-
-
-def copied_as_tensors(value: Any) -> Any:
-    """Arguments for the torch side: arrays and NumPy scalars that torch can hold become tensors, the rest is copied."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        # a copy in C order of the native byte order: torch takes no negative strides
-        return torch.from_numpy(np.array(value, order="C")) if value.dtype.name in DTYPES and value.dtype.isnative else copy.deepcopy(value)
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone()
-    if isinstance(value, Mapping):
-        return {key: copied_as_tensors(item) for key, item in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(copied_as_tensors, value))
-    if type(value) in (list, tuple):
-        return type(value)(map(copied_as_tensors, value))
-    return copy.deepcopy(value)

@@ -5,7 +5,6 @@ Every array is cleared in blocks, halves first, as long as the difference stays;
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,12 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from .copies import copied
 from .inputs import Leaf, Plan
 
 
 def plainer(arguments: Mapping[str, Any], plan: Plan, differs: Callable[[Mapping[str, Any]], bool], seconds: float) -> dict[str, Any]:
     """Arguments with as many elements as possible set to 0 (or the spec's lower bound) on which `differs` still holds."""
-    best: dict[str, Any] = copy.deepcopy(dict(arguments))
+    best: dict[str, Any] = copied(arguments)
     deadline = time.perf_counter() + seconds
     for position, (x, leaf) in enumerate(_arrays_of(best, plan)):
         filling = 0 if leaf.spec.low is None or leaf.spec.high is None else min(max(0, leaf.spec.low), leaf.spec.high)
@@ -28,23 +28,23 @@ def plainer(arguments: Mapping[str, Any], plan: Plan, differs: Callable[[Mapping
                 if time.perf_counter() > deadline:
                     return best
                 block = slice(start, start + size)
-                trial = copy.deepcopy(best)
-                flat = list(_arrays_of(trial, plan))[position][0].reshape(-1)
-                cleared = flat.dtype.type(filling)
+                trial = copied(best)
+                flat = list(_arrays_of(trial, plan))[position][0].flat
+                cleared = x.dtype.type(filling)
                 if (flat[block] == cleared).all():
                     continue
                 flat[block] = cleared
-                if differs(copy.deepcopy(trial)):
+                if differs(copied(trial)):
                     best = trial
             size //= 2
     return best
 
 
 def _arrays_of(arguments: Any, plan: Any) -> Iterator[tuple[np.ndarray[Any, Any], Leaf]]:
-    """The writable, contiguous arrays of the arguments, with their leaves, in the plan's order. A tensor's memory is an array too."""
+    """The writable arrays of the arguments, with their leaves, in the plan's order. A tensor's memory is an array too."""
     if isinstance(plan, Leaf):
         x = arguments.numpy() if isinstance(arguments, torch.Tensor) else arguments
-        if isinstance(x, np.ndarray) and x.flags.c_contiguous and x.flags.writeable:
+        if isinstance(x, np.ndarray) and x.flags.writeable:
             yield x, plan
     elif isinstance(plan, dict):
         for key, part in plan.items():

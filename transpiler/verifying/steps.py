@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import dataclasses
 import io
 import random
@@ -18,8 +17,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from ..source.findings import Finding, make_finding
-from .comparison import DEFAULTS, Difference, Tolerance, difference
+from .bounds import bound_of
+from .comparison import DEFAULTS, Difference, Tolerance, difference, short
 from .conditioning import excuse
+from .copies import copied
 from .counterexample import Counterexample, script
 from .inputs import Plan, arguments, call_with, mentioned, sample_arguments
 from .progress import Progress
@@ -61,6 +62,8 @@ class Verification:
     forms: dict[str, Any] = field(default_factory=dict)
     sample: Mapping[str, Any] = field(default_factory=dict)
     fixed: set[str] = field(default_factory=set)
+    scalars: bool = True
+    """Whether the forms take NumPy's scalars: a graph that somebody exported takes tensors only."""
 
     def __post_init__(self) -> None:
         from ..tracing.surroundings import Surroundings
@@ -135,7 +138,7 @@ class Verification:
         """A graph of the node for a sample, or the error."""
         from ..tracing import trace
 
-        args, kwargs = call_with(self.fn, copy.deepcopy(dict(sample)))
+        args, kwargs = call_with(self.fn, copied(sample))
         nowhere = io.StringIO()
         with warnings.catch_warnings(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             warnings.simplefilter("ignore")
@@ -180,7 +183,7 @@ class Verification:
                           hint="pass random numbers and what is kept between calls in as arguments")  # fmt: skip
                 self.forms.clear()
             for way in list(self.forms):
-                error = run(self.forms[way], self.fn, self.sample, torch_side=True).error
+                error = run(self.forms[way], self.fn, self.sample, torch_side=True, scalars=self.scalars).error
                 if isinstance(error, Exception) and is_refusal(error):
                     self.refused(way, error)
                     del self.forms[way]
@@ -247,7 +250,7 @@ class Verification:
             search.run()
         if search.found is not None:
             way, args, message = search.found
-            code = script(self.fn, way, args, self.sample, message, self.forms[way])
+            code = script(self.fn, way, args, self.sample, message, self.forms[way], self.scalars)
             self.report.counterexample = Counterexample(way, args, message, code)
             self.find("mismatch", f"{NAMES[way]} does not do what NumPy does: {message}")
         if search.used_up is not None:
@@ -258,6 +261,10 @@ class Verification:
         for way, error in search.refusals.items():
             if tried and self.report.checked.get(f"refused_{way}", 0) == tried:
                 self.refused(way, error)
+        for (way, why, hint), (raised, args) in search.bounds.items():
+            never = self.report.checked.get(f"bounded_{way}", 0) == tried
+            message = f"{NAMES[way]} raises where NumPy gives a value: {_said(raised)}, as for {short(args)}: {why}"
+            self.find("mismatch", message, f"this is a limit that is documented: {hint}", severity=None if never else "warning")
 
 
 class _Search:
@@ -268,6 +275,8 @@ class _Search:
         self.found: tuple[str, Mapping[str, Any], str] | None = None
         self.refusals: dict[str, Exception] = {}
         self.used_up: BaseException | None = None
+        self.bounds: dict[tuple[str, str, str], tuple[BaseException | None, Mapping[str, Any]]] = {}
+        """Way, reason, way out -> the error and the input, where a form raises by a limit that is documented."""
         self.deadline = float("inf")
 
     def run(self) -> None:
@@ -302,7 +311,7 @@ class _Search:
         """The condition that Hypothesis looks for."""
         if time.perf_counter() > self.deadline:
             return False
-        before = copy.deepcopy(dict(args))
+        before = copied(args)
         outcome = self.compare(args)
         if outcome is None:
             return False
@@ -327,7 +336,7 @@ class _Search:
             count("raised")
         for way, form in work.forms.items():
             work.around.restore()
-            got = run(form, work.fn, args, torch_side=True)
+            got = run(form, work.fn, args, torch_side=True, scalars=work.scalars)
             if isinstance(got.error, Exception) and is_refusal(got.error):
                 count(f"refused_{way}")
                 self.refusals[way] = got.error
@@ -340,9 +349,13 @@ class _Search:
                 self.used_up = want.error or got.error
                 continue
             reason = self.excuse(args, want, got)
-            if reason is None:
+            if reason is not None:
+                count(reason)
+            elif want.error is None and (bound := bound_of(got.error)) is not None:
+                count(f"bounded_{way}")
+                self.bounds[(way, *bound)] = got.error, copied(args)
+            else:
                 return way, str(found)
-            count(reason)
         return None
 
 

@@ -1,6 +1,7 @@
 """A worker process of `np2fx verify`: imports files, verifies nodes one at a time, and says how it goes (see `jobs`).
 
-User code may crash here, hang, exit or eat memory: the parent sees the process end, and the dump file says where it was.
+User code may crash, hang, exit, eat memory, or leave Python in disorder. So a worker that can be forked runs none: a copy of it imports
+a file, and a copy of that verifies a node. Whoever waits for a copy sees it end, and the dump file says where it was.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, NoReturn, TextIO
 
 import numpy as np
@@ -27,44 +30,156 @@ from ..source.nodes import Node
 from . import progress
 from .checking import verify
 from .endings import EXITED
+from .forking import Served, can_fork, ended, forked, out_of_reach
 from .instances import NoInstanceError, hint_for
 from .jobs import IMPORT, START, Job, Settings
 from .loading import LoadError, function_of, load_module, nodes_of, use_rules_of
 from .memory import limited
-from .originals import is_rewritten, original_of
+from .originals import is_rewritten, original_module, original_of
 from .report import Report
 from .running import out_of_memory
 from .steps import already_rewritten, undeclared
+from .warming import warm_up
+
+_HERE, _EXIT = os.getcwd(), os._exit
+
+
+@dataclass
+class _Worker:
+    """What a worker process and its copies have in common. `dump` is the path of the file for tracebacks."""
+
+    settings: Settings
+    samples: Mapping[str, Any]
+    say: Callable[..., None]
+    dump: str
+
+    def serve(self, inbox: TextIO, forks: bool) -> None:
+        """Answer jobs until there are no more. Without forks the first is the only one: it leaves its traces in this process."""
+        if not forks:
+            for line in inbox:
+                file = _File(self, _job(line))
+                if file.imported():
+                    file.verify(line)
+                return
+        gc.collect()
+        gc.freeze()  # a collection in a copy would touch, and so copy, all there is
+        copy: Served | None = None
+        path = ""
+        for line in inbox:
+            job = _job(line)
+            if copy is None or job.path != path:
+                if copy is not None:
+                    copy.close()
+                file = _File(self, job)
+                copy, path = Served(file.imported, file.verify_apart), job.path
+            code = copy.hand(line.rstrip("\n"))
+            if code is not None:  # the file's own process is gone
+                copy = None
+                self.say(ended=code)
+
+    def watch(self) -> TextIO:
+        """The dump file, from now on for this process: its crashes, its exits and where it is when its time is up."""
+        with open(self.dump, "w", encoding="utf-8") as opened:
+            dump = os.fdopen(out_of_reach(opened.fileno()), "w", encoding="utf-8")
+        faulthandler.enable(dump, all_threads=False)
+        _note_exits(dump)
+        return dump
+
+
+class _File:
+    """A file whose nodes are verified: in one process it is imported, and each of its nodes is verified in a copy of that."""
+
+    def __init__(self, worker: _Worker, job: Job) -> None:
+        self.worker, self.first = worker, job
+        self.module: ModuleType | None = None
+
+    def imported(self) -> bool:
+        """Import the file, within the limits, and say so where that fails."""
+        job, worker = self.first, self.worker
+        dump = worker.watch()
+        progress.listener = _Steps(worker.say)
+        progress.listener(IMPORT)
+        try:
+            self.nodes = nodes_of(job.path, load_config(job.path))
+            with _watched(worker.settings, dump):
+                self.module = load_module(job.path)
+                self._import_original()
+        except (LoadError, MemoryError) as e:
+            asks = f"{job.path} cannot be imported: it asks for too much memory"
+            worker.say(unloadable=str(e) if isinstance(e, LoadError) else asks)
+            return False
+        return True
+
+    def verify_apart(self, line: str) -> bool:
+        """Verify a node in a copy of this process. False: it took this very process, which cannot be copied."""
+        if not can_fork():  # the file has started threads
+            self.verify(line)
+            return False
+        child = forked(lambda: self.verify(line))
+        self.worker.say(began=child)
+        self.worker.say(ended=ended(child))
+        return True
+
+    def verify(self, line: str) -> None:
+        self.worker.say(**self._answer(_job(line), self.worker.watch()))
+    def _import_original(self) -> None:
+        """The file as it was before it was rewritten, so that not every node has to import it. A node says what is wrong with it."""
+        settings = self.worker.settings
+        if settings.original:
+            with contextlib.suppress(Exception):
+                original_module(self.first.path, settings.original, settings.base)
+
+    def _answer(self, job: Job, dump: TextIO) -> dict[str, Any]:
+        """Verify a node within the limits."""
+        worker, settings = self.worker, self.worker.settings
+        steps = progress.listener = _Steps(worker.say)
+        steps(START)
+        report, node = Report(job.name, job.path, job.line), self.nodes[job.index]
+        config, place = load_config(job.path), os.path.realpath(job.path)  # a path may mean another file when the node has run
+        try:
+            with _watched(settings, dump):
+                function = function_of(self.module, node, job.path, config)  # type: ignore[arg-type]
+                original = None
+                if settings.original and function is not None and is_rewritten(function):
+                    original = original_of(job.path, node.name, settings.original, settings.base)
+                report = verify_node(report, node, function, worker.samples, settings, original)
+        except LoadError as e:
+            report.findings.append(dataclasses.replace(already_rewritten(report), message=str(e)))
+        except NoInstanceError as e:
+            report.findings.append(without_instance(report, node, e))
+        except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as e:
+            report.findings.append(ended_by(report, e))
+        steps("")  # a copy that user code made ends here
+        _as_given(report, job, place)
+        return {"report": report.to_json(), "text": str(report), "ok": report.ok}
 
 
 def main() -> None:
     """Serve the parent at the other end of stdin and stdout until it closes them. argv: the path of the dump file."""
     inbox, outbox = _streams_taken()
     say = functools.partial(_say, outbox)
-    with open(sys.argv[1], "w", encoding="utf-8") as dump:
-        faulthandler.enable(dump, all_threads=False)
-        _note_exits(dump)
-        progress.listener = _Steps(say)
-        settings = Settings(**json.loads(inbox.readline()))
-        try:
-            use_rules_of(load_config(settings.start))
-            samples = load_samples(settings.samples)
-        except LoadError as e:
-            say(fatal=str(e))
-            return
-        for part in ("tracing", "converting"):  # now, and not in the time of the first node
-            importlib.import_module(f"np2fx.{part}")
-        say(ready=True)
-        for line in inbox:
-            say(**_answer(Job(**json.loads(line)), settings, samples, dump))
+    settings = Settings(**json.loads(inbox.readline()))
+    try:
+        use_rules_of(load_config(settings.start))
+        samples = load_samples(settings.samples)
+    except LoadError as e:
+        say(fatal=str(e))
+        return
+    importlib.import_module("np2fx.tracing")  # now, and not in the time of the first node
+    importlib.import_module("np2fx.converting")
+    forks = can_fork()
+    if forks:
+        warm_up()
+    say(ready=True, forks=forks)
+    _Worker(settings, samples, say, sys.argv[1]).serve(inbox, forks)
 
 
 def _streams_taken() -> tuple[TextIO, TextIO]:
     """The parent's two pipes, out of the reach of user code: what it prints goes nowhere, and what it reads is empty.
 
     LAPACK prints past Python's `sys.stdout` when it is given nan, so the descriptors are redirected."""
-    inbox = os.fdopen(os.dup(0), encoding="utf-8")
-    outbox = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    inbox = os.fdopen(out_of_reach(0), encoding="utf-8")
+    outbox = os.fdopen(out_of_reach(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
@@ -77,13 +192,21 @@ def _say(outbox: TextIO, **message: Any) -> None:
     outbox.flush()
 
 
+def _job(line: str) -> Job:
+    return Job(**json.loads(line))
+
+
 class _Steps:
-    """Tells the parent the step a verification is at, once for each."""
+    """Tells the parent the step a verification is at, once for each.
+
+    A copy of the process that user code made, and that comes back from it, has nothing to say: it ends here."""
 
     def __init__(self, say: Callable[..., None]) -> None:
-        self.say, self.last = say, ""
+        self.say, self.last, self.own = say, "", os.getpid()
 
     def __call__(self, what: str) -> None:
+        if os.getpid() != self.own:
+            _EXIT(0)
         if what != self.last:
             self.last = what
             self.say(step=what)
@@ -91,7 +214,7 @@ class _Steps:
 
 def _note_exits(dump: TextIO) -> None:
     """Let `os._exit` leave a traceback in the dump file, as a crash does. Children that user code forked exit as ever."""
-    end, own = os._exit, os.getpid()
+    end, own = _EXIT, os.getpid()
 
     def noted(status: int) -> NoReturn:
         if os.getpid() == own:
@@ -102,51 +225,18 @@ def _note_exits(dump: TextIO) -> None:
     os._exit = noted
 
 
-def _answer(job: Job, settings: Settings, samples: Mapping[str, Any], dump: TextIO) -> dict[str, Any]:
-    """Import the job's file and verify its node, each within the limits."""
-    steps: Any = progress.listener
-    try:
-        steps(IMPORT)
-        node = _nodes(job.path)[job.index]
-        with _watched(settings, dump):
-            module = load_module(job.path)
-    except (LoadError, MemoryError) as e:
-        return {"unloadable": str(e) if isinstance(e, LoadError) else f"{job.path} cannot be imported: it asks for too much memory"}
-    steps(START)
-    report = Report(job.name, job.path, job.line)
-    try:
-        with _watched(settings, dump):
-            function = function_of(module, node, job.path, load_config(job.path))
-            original = None
-            if settings.original and function is not None and is_rewritten(function):
-                original = original_of(job.path, node.name, settings.original, settings.base)
-            report = verify_node(report, node, function, samples, settings, original)
-    except LoadError as e:
-        report.findings.append(dataclasses.replace(already_rewritten(report), message=str(e)))
-    except NoInstanceError as e:
-        report.findings.append(without_instance(report, node, e))
-    except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as e:
-        report.findings.append(ended_by(report, e))
-    _as_given(report, job)
-    gc.collect()
-    return {"report": report.to_json(), "text": str(report), "ok": report.ok}
-
-
-def _as_given(report: Report, job: Job) -> None:
-    """Write places as the paths were given: a code object knows its file by an absolute path."""
+def _as_given(report: Report, job: Job, place: str) -> None:
+    """Write places as the paths were given: a code object knows its file by an absolute path. `place` is the job's."""
     if not os.path.isabs(job.path):
         report.findings = [dataclasses.replace(finding, path=_relative(finding.path)) for finding in report.findings]
-    if os.path.realpath(report.path) == os.path.realpath(job.path):
+    if report.path == job.path or os.path.realpath(report.path) == place:
         report.path = job.path
 
 
 def _relative(path: str) -> str:
-    """A path from the current folder, where it is below it."""
-    here = os.getcwd() + os.sep
+    """A path from the folder that was the current one at the start, where it is below it."""
+    here = _HERE + os.sep
     return path[len(here) :] if path.startswith(here) else path
-
-
-_nodes = functools.lru_cache(lambda path: nodes_of(path, load_config(path)))
 
 
 @contextlib.contextmanager

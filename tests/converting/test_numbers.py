@@ -1,0 +1,63 @@
+"""The class of a number decides dtypes: NumPy takes Python's own numbers for weak, and squares bools otherwise than the ufunc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import np2fx
+import numpy as np
+import pytest
+import torch
+from np2fx.source.rewrite import rewrite_source
+
+from . import numbers_programs
+from .modules import module
+from .test_convert import outcome
+
+DTYPES = ["float32", "int32"]
+
+
+def given(dtype):
+    return np.array([1, 4, 2, 3], dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("program", numbers_programs.PROGRAMS, ids=lambda p: p.__name__)
+def test_converted_and_traced(program, dtype):
+    want = outcome(program, given(dtype))
+    assert outcome(np2fx.convert(program), torch.from_numpy(given(dtype))) == want
+    if program is not numbers_programs.chosen:  # which hangs on a value
+        assert outcome(np2fx.trace(program, given(dtype)), torch.from_numpy(given(dtype))) == want
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["assuming", "exact"])
+def rewritten(request):
+    text = Path(numbers_programs.__file__).read_text()
+    text = text.replace("import numpy as np\n", "import np2fx\nimport numpy as np\n").replace("\ndef ", "\n@np2fx.node\ndef ")
+    new, _ = rewrite_source(text, "numbers_programs.py", exact=request.param)
+    return module(new, f"numbers_programs_{request.param}")
+
+
+@pytest.mark.parametrize("program", numbers_programs.PROGRAMS, ids=lambda p: p.__name__)
+def test_rewritten(program, rewritten):
+    found = getattr(rewritten, program.__name__)
+    assert hasattr(found, "__np2fx_rewritten__")
+    assert outcome(found, given("float32")) == outcome(program, given("float32"))
+
+
+@pytest.mark.parametrize("value", [numbers_programs.Level.HIGH, numbers_programs.Real(2), numbers_programs.Whole(2)], ids=repr)
+@pytest.mark.parametrize("parameter", ["k=2", "k=1.0", "k: int", "k: float"])
+def test_a_rewritten_function_checks_the_class_of_its_numbers(parameter, value):
+    new, _ = rewrite_source(f"import numpy as np\ndef f(x, {parameter}): return np.sqrt(x) * k\n", "m.py", all_functions=True)
+    f = module(new, "checked_numbers").f
+    assert f(given("float32"), 2).dtype == np.float32
+    with pytest.raises(TypeError, match=r"was rewritten for a Python .* NumPy makes an array of it"):
+        f(given("float32"), value)
+
+
+def test_bools_to_the_power_of_a_traced_number_are_refused():
+    def f(x):
+        return (x > 1) ** int(x[0])
+
+    with pytest.raises(np2fx.TraceError, match="NX302"):
+        np2fx.trace(f, given("float32"))

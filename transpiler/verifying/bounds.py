@@ -1,0 +1,38 @@
+"""Where torch raises and NumPy gives a value because a number of a graph, or beside a tensor, has bounds that Python's numbers do not have.
+
+These are limits that are documented, and no faults: nothing comes out wrong. A graph says so in the words of its assertions.
+"""
+
+from __future__ import annotations
+
+_FLOATS = "compute it in floats (float(v), np.floor, np.rint) or declare what the argument is in, as in \"float64[n] in [-1000, 1000]\""
+_BOUNDS = {
+    "beyond int64": ("an int of a graph has 64 bits, one of Python has no bounds", _FLOATS),
+    "an int beyond 2**53 is compared with a float": ("a graph compares an int with a float as floats", _FLOATS),
+    "NaN has no place in an order": (
+        "Python's order of numbers with NaN among them hangs on where they stand, which a graph does not follow",
+        "sort with np.sort, which puts NaN last, or declare what the argument is in, as in \"float64[n] in [-1, 1]\"",
+    ),
+    "the power of a negative number is complex": (
+        "the kind of a number of a graph does not hang on values, and Python's power of a negative float is complex",
+        "write complex(v) ** p where complex numbers are meant, or declare that the argument is not negative",
+    ),
+    "the power of two ints has become": (
+        "the kind of a number of a graph does not hang on values, and Python's power of two ints is an int or a float",
+        "write float(v) ** p, or np.power of arrays",
+    ),
+}
+_TORCH = ("int too big to convert", "Overflow when unpacking long", "can't convert negative int to unsigned")
+"""How torch says that it takes no Python int beyond int64."""
+_BOUNDS_OF_TORCH = dict.fromkeys(_TORCH, ("torch takes no Python int beyond int64 beside a tensor", _FLOATS))
+
+
+def bound_of(error: BaseException | None) -> tuple[str, str] | None:
+    """The reason why torch raises where NumPy gives a value, and the way out, for an error of this kind; else None."""
+    said = str(error) if isinstance(error, (RuntimeError, ArithmeticError, ValueError)) else ""
+    return next((why for text, why in (_BOUNDS | _BOUNDS_OF_TORCH).items() if text in said), None)
+
+
+def texts() -> tuple[str, ...]:
+    """What the assertions of a graph say of its bounds."""
+    return tuple(_BOUNDS)
