@@ -15,6 +15,7 @@ import torch
 from . import operators, user_code
 from .passage import own_steps
 from .semantics.arrays import as_tensor, is_scalar, read_only
+from .source.unpacking import ITERATING
 
 
 def iterate(a: Any) -> Any:
@@ -104,13 +105,9 @@ def entering(a: Any, pattern: tuple[Any, ...] | None = None) -> Any:
     return held if pattern is None else _Spread(held, pattern)
 
 
-_FILLED = ("extend", "extendleft", "__iadd__")
-"""Methods of lists and deques that iterate over what they are given."""
-
-
 def filling(function: Any) -> Callable[..., Any] | None:
     """What a method that fills a list or a deque means for tensors; None for everything else."""
-    if getattr(function, "__name__", "") not in _FILLED:
+    if getattr(function, "__name__", "") not in ITERATING:
         return None
     kinds = (list, collections.deque)
     if isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)):
