@@ -73,3 +73,13 @@ def test_clip_takes_bounds_that_its_dtype_cannot_hold(function, sample):
 
 def test_elsewhere_the_reason_is_named():
     assert "that int8 cannot hold" in str(refused("python-value", lambda x, n: np.isin(x, int(n[1])), X, np.array([0, 300])))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("node", [lambda y: np.cumprod(y) * np.arange(1, 5), lambda y: np.cumsum(y) + np.float64(1),
+                                  lambda y: np.cumprod(y).astype(float)])  # fmt: skip
+def test_what_was_rounded_on_the_way_is_no_better_in_float64(dtype, node):
+    """NumPy rounds each step of a running product; its rounding is no fault of the graph."""
+    y = np.array([-3.14, 1.93, -2.54, 1.93], dtype)
+    graph = np2fx.trace(node, y)
+    np.testing.assert_allclose(graph(torch.from_numpy(y)).numpy(), node(y), rtol=4 * float(np.finfo(dtype).eps))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -32,7 +32,7 @@ def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[
     if why is not None:
         raise error("leaked-constant", f"the traced run gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
     got, tensors = _graph_run(made.module, face, leaves)
-    why = _difference(face, result, got, mutated, tensors)
+    why = _difference(face, result, got, mutated, tensors, computed_in=face.rounded)
     if why is None:
         return
     diagnose()
@@ -51,15 +51,17 @@ def _graph_run(module: TracedModule, face: Face, leaves: list[Any]) -> tuple[Any
     return got if face.outputs is None else rebuild(face.outputs, got.__getitem__), tensors
 
 
-def _difference(face: Face, want: Any, got: Any, mutated: list[Any], left: list[Any], repeated: float | None = None) -> str | None:
-    why = compare_results(want, got, repeated=repeated)
+def _difference(face: Face, want: Any, got: Any, mutated: list[Any], left: list[Any], repeated: float | None = None,
+                computed_in: Iterable[numpy.dtype[Any]] = ()) -> str | None:  # fmt: skip
+    why = compare_results(want, got, repeated=repeated, computed_in=computed_in)
     if why is not None:
         return why
     pairs = zip(face.names, mutated, left, strict=True)
-    return next((f"{name}: {d}" for name, a, b in pairs if (d := difference(a, b, repeated))), None)
+    return next((f"{name}: {d}" for name, a, b in pairs if (d := difference(a, b, repeated, computed_in))), None)
 
 
-def compare_results(want: Any, got: Any, path: str = "result", repeated: float | None = None) -> str | None:
+def compare_results(want: Any, got: Any, path: str = "result", repeated: float | None = None,
+                    computed_in: Iterable[numpy.dtype[Any]] = ()) -> str | None:  # fmt: skip
     """How a graph's result differs from the function's own; None where it does not."""
     wanted: list[Any] = []
     gotten: list[Any] = []
@@ -68,7 +70,8 @@ def compare_results(want: Any, got: Any, path: str = "result", repeated: float |
     if why is not None:
         return why
     names = leaf_names(structure)
-    return next((f"{n}: {d}" for n, a, b in zip(names, wanted, gotten, strict=True) if (d := difference(a, b, repeated))), None)
+    pairs = zip(names, wanted, gotten, strict=True)
+    return next((f"{n}: {d}" for n, a, b in pairs if (d := difference(a, b, repeated, computed_in))), None)
 
 
 def _leaves_like(structure: Any, got: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -100,10 +101,11 @@ def values_of(x: torch.Tensor) -> numpy.ndarray[Any, Any]:
         return x.detach().resolve_conj().resolve_neg().cpu().numpy()
 
 
-def difference(want: Any, got: Any, repeated: float | None = None) -> str | None:
+def difference(want: Any, got: Any, repeated: float | None = None, computed_in: Iterable[numpy.dtype[Any]] = ()) -> str | None:
     """How a result differs from NumPy's (an array or a number), beyond rounding; None where it does not.
 
-    `repeated`: both are NumPy's, computed from inputs of this tolerance (see `repeated_tolerance`)."""
+    `repeated`: both are NumPy's, computed from inputs of this tolerance (see `repeated_tolerance`). `computed_in`: the dtypes on the way
+    to it; what was rounded to float16 is no better for being float64 in the end."""
     if isinstance(got, torch.Tensor):
         got = values_of(got)
     a, b = numpy.asarray(want), numpy.asarray(got)
@@ -113,7 +115,10 @@ def difference(want: Any, got: Any, repeated: float | None = None) -> str | None
         return f"dtype {b.dtype}, NumPy has {a.dtype}"
     if a.dtype.kind not in "fc":
         return None if numpy.array_equal(a, b) else f"{_short(b)}, NumPy has {_short(a)}"
-    tolerance = max(repeated, repeated_tolerance(a.dtype)) if repeated is not None else TOLERANCE.get(a.dtype.name, 1e-6)
+    if repeated is not None:
+        tolerance = max(repeated, repeated_tolerance(a.dtype))
+    else:
+        tolerance = max(TOLERANCE.get(d.name, 1e-6) for d in (a.dtype, *computed_in))
     wide = numpy.complex128 if a.dtype.kind == "c" else numpy.float64
     a, b = a.astype(wide), b.astype(wide)
     finite = numpy.abs(a[numpy.isfinite(a)])

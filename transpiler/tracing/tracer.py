@@ -393,7 +393,7 @@ class Tracer(Arguments):
             got = f"{to_numpy(tensor.dtype)} of shape {tuple(tensor.shape)}"
             self.fail("mismatch", f"the rule of {known.name} gives {got}, NumPy {real.dtype} of shape {real.shape}")
         if self.diagnose and known.name not in ("numpy.empty", "numpy.empty_like"):
-            why = difference(real, tensor)
+            why = difference(real, tensor, computed_in=self.rounded)
             if why is not None:
                 self.fail("mismatch", f"the rule of {known.name} gives another value than NumPy: {why}")
 
