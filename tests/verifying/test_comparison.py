@@ -86,6 +86,20 @@ def test_cancellation_is_excused() -> None:
     assert _excused(lambda x: x[0] + x[1] + x[2] + x[3], lambda x: x[0] + x[2] + x[1] + x[3], x) == "ill_conditioned"
 
 
+def test_cancellation_of_integers_in_a_coarser_float_is_excused() -> None:
+    x = np.array([2147483647, 0, -2147483648, 0, 1], np.int32)
+    pairwise, running = (lambda x: (x.sum(dtype=np.float32), x)), (lambda x: (x.float()[4] + x.float()[2] + x.float()[0], x))
+    assert _excused(pairwise, running, x) == "ill_conditioned"
+    assert _excused(pairwise, lambda x: (torch.sum(x.float()) + 1, x), np.arange(5, dtype=np.int32)) is None
+
+
+def test_a_pole_where_only_rounding_keeps_a_value_from_zero_is_excused() -> None:
+    x = np.array([[1, 1, 0], [-3, 7, 2]])
+    assert np.cov(x)[0, 1] != 0
+    assert _excused(lambda x: (1 / np.cov(x)[0, 1], x), lambda x: (torch.tensor(np.inf, dtype=torch.float64), x), x) == "ill_conditioned"
+    assert _excused(lambda x: (1 / np.cov(x)[0, 0], x), lambda x: (torch.tensor(np.inf, dtype=torch.float64), x), x) is None
+
+
 def test_a_wrong_formula_is_not_excused() -> None:
     x = np.float32([1e6, 0.1, -1e6, 0.3])
     assert _excused(lambda x: x * 2, lambda x: x * 2.001, x) is None

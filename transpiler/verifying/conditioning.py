@@ -18,6 +18,7 @@ from .running import Outcome, run
 
 ROUNDINGS = 4.0
 """How far inputs are moved, in units of the last place."""
+_EPS = float(np.finfo(np.float64).eps)
 ALLOWANCE = 16.0
 """A difference this many times what the moved inputs make is still their rounding's."""
 
@@ -38,8 +39,9 @@ def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, 
     with np.errstate(all="ignore"):
         floats = _in_floats(arguments)
         integers = any(floats[name] is not value for name, value in arguments.items())
-        for given in (arguments, floats) if integers else (arguments,):
-            spreads = _spreads(fn, given, want)
+        eps = max(float(np.finfo(w.dtype).eps) for _, w, _, _ in apart)
+        for given, unit in ((arguments, _EPS), (floats, _EPS), (arguments, eps)) if integers else ((arguments, _EPS),):
+            spreads = _spreads(fn, given, want, unit)
             if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
                 return "ill_conditioned"
     return None
@@ -58,20 +60,24 @@ def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, toleranc
     A float64 may have been summed from the float32 of an argument: `coarser` are the arguments' dtypes."""
     rtol = max(max(tolerance.of(dtype)[0], ROUNDINGS * float(np.finfo(dtype).eps) ** 0.5) for dtype in {want.dtype, *coarser})
     scale = max(largest, largest * largest, float(np.abs(want[np.isfinite(want)]).max(initial=0)))
+    undetermined = np.isfinite(want) & ~np.isfinite(got) & (spread >= np.abs(want))  # behind a zero that is none but for rounding
+    far = far & ~undetermined
     error = np.abs(got.astype("complex128") - want.astype("complex128"))[far]
     return bool(np.all(error <= ALLOWANCE * spread[far]) and np.all(error <= max(rtol, 1e-9) * scale))
 
 
-def _spreads(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome) -> list[Any] | None:
+def _spreads(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, unit: float) -> list[Any] | None:
     """By how much each float of the answer moves when the inputs do. None where the moved inputs give another kind of answer,
-    or these inputs do not give this answer."""
+    or these inputs do not give this answer.
+
+    unit  the rounding of what integers are turned into: a float32 does not hold all that an int32 does"""
     base = [x.astype("complex128") for x in _floats(want)]
     still = run(fn, fn, arguments, torch_side=False)
     if still.error is not None or not all(np.array_equal(x, b, equal_nan=True) for x, b in zip(_floats(still, want), base, strict=False)):
         return None
     spreads = [np.zeros(x.shape) for x in base]
     for seed in range(4):
-        moved = run(fn, fn, _moved(arguments, np.random.default_rng(seed)), torch_side=False)
+        moved = run(fn, fn, _moved(arguments, np.random.default_rng(seed), unit), torch_side=False)
         found = list(_floats(moved, want))
         if moved.error is not None or [x.shape for x in found] != [x.shape for x in base]:
             return None
@@ -84,30 +90,31 @@ def _in_floats(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {k: v.astype(np.float64) if isinstance(v, np.ndarray) and v.dtype.kind in "iu" else v for k, v in arguments.items()}
 
 
-def _moved(value: Any, rng: np.random.Generator) -> Any:
-    """Arguments with every float moved by up to `ROUNDINGS` units in the last place, and so every integer that no float64 holds."""
+def _moved(value: Any, rng: np.random.Generator, unit: float = _EPS) -> Any:
+    """Arguments with every float moved by up to `ROUNDINGS` units in the last place, and so every integer that is rounded by `unit`."""
     if isinstance(value, Mapping):
-        return {key: _moved(item, rng) for key, item in value.items()}
+        return {key: _moved(item, rng, unit) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        items = [_moved(item, rng) for item in value]
+        items = [_moved(item, rng, unit) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, torch.Tensor):
-        return torch.from_numpy(_moved(as_array(value), rng)) if value.is_floating_point() or value.is_complex() else value
+        return torch.from_numpy(_moved(as_array(value), rng, unit)) if value.is_floating_point() or value.is_complex() else value
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc":
         factor = 1 + ROUNDINGS * np.finfo(value.dtype).eps * rng.uniform(-1, 1, value.shape)
         moved = (value * factor).astype(value.dtype)
         return moved if isinstance(value, np.ndarray) else moved[()]
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.itemsize == 8 and value.dtype.kind in "iu":
-        room = np.abs(value.astype(np.float64)) * np.finfo(np.float64).eps  # 0 for all that a float64 holds exactly
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iu":
+        room = np.abs(value.astype(np.float64)) * unit  # 0 for all that the float holds exactly
         step = (ROUNDINGS * np.where(room < 1, 0, room) * rng.uniform(0, 1, value.shape)).astype(np.int64).astype(value.dtype)
         return value - step if value.dtype.kind == "u" else value - np.sign(value) * step  # towards 0: nothing overflows
     return value
 
 
 def _floats(outcome: Outcome, like: Outcome | None = None) -> Iterator[np.ndarray[Any, Any]]:
-    """All floating-point arrays of a result and of the arguments it left, in order; no arguments without floats in `like`."""
-    arguments = outcome.arguments if like is None else {k: v for k, v in outcome.arguments.items() if list(_floats_in(like.arguments[k]))}
-    yield from _floats_in([outcome.result, arguments])
+    """All floating-point arrays of a result and of the arguments it left, in order; those that are such in `like`, where that is given."""
+    found = list(_numbers_in([outcome.result, outcome.arguments]))
+    kinds = found if like is None else list(_numbers_in([like.result, like.arguments]))
+    yield from (x for x, kind in zip(found, kinds, strict=False) if kind.dtype.kind in "fc")
 
 
 def _floats_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
