@@ -43,7 +43,7 @@ def backwards(values: Any) -> Any:
         return reversed(values)
     if values.ndim == 0:
         raise TypeError("len() of unsized object")
-    return _rows(as_tensor(values), backwards=True)
+    return _rows(operators._tensor(values), backwards=True)  # an array that an object holds, on its own memory
 
 
 def elements(a: Any) -> Any:

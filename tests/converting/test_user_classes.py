@@ -187,3 +187,18 @@ def test_views_of_arrays_that_objects_hold(view, tmp_path):
     want, got = node(np.ones(2)), np2fx.convert(node)(torch.ones(2).double())
     for a, b in zip(want, got, strict=True):
         np.testing.assert_array_equal(a, np.asarray(b))
+
+
+@pytest.mark.parametrize("over", ["y", "reversed(y)", "enumerate(y)", "zip(y, y)", "iter(y)", "y[::-1]", "list(y)"])
+def test_loops_over_arrays_that_objects_hold(over, tmp_path):
+    """Written to while the loop runs."""
+    path = tmp_path / "made.py"
+    path.write_text(
+        "import numpy as np\nfrom tests.converting.test_user_classes import Holder\n\n\n"
+        f"def node(x):\n    y = Holder().last\n    seen = []\n    for v in {over}:\n        y -= x[0]\n        seen.append(np.sum(v))\n"
+        "    return y, seen\n"
+    )
+    node = runpy.run_path(str(path))["node"]
+    want, got = node(np.ones(2)), np2fx.convert(node)(torch.ones(2).double())
+    np.testing.assert_array_equal(want[0], np.asarray(got[0]))
+    np.testing.assert_array_equal(want[1], np.asarray(got[1]))
