@@ -189,6 +189,23 @@ def test_views_of_arrays_that_objects_hold(view, tmp_path):
         np.testing.assert_array_equal(a, np.asarray(b))
 
 
+@pytest.mark.parametrize("held", ["np.asfortranarray(y)", "y.T.copy().T", "y[::-1].T[::-1].T", "y"])
+@pytest.mark.parametrize("made", ["np.add(x, b)", "np.hypot(b, x)", "b * x", "x > b", "np.divmod(b, x + 1)[1]"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_layouts_of_arrays_that_objects_hold(held, made, order, tmp_path):
+    """Whether a flat array is a view hangs on them too."""
+    path = tmp_path / "made.py"
+    path.write_text(
+        "import numpy as np\n\n\nclass Holding:\n    def __init__(self):\n        y = np.arange(6.0).reshape(2, 3)\n"
+        f"        self.last = {held}\n\n\n"
+        f"def node(x):\n    b = Holding().last\n    z = {made}\n    y = z.ravel()\n    y[0] = 5\n    return z, y\n"
+    )
+    node = runpy.run_path(str(path))["node"]
+    x = np.arange(6.0).reshape(2, 3).copy(order)
+    for a, b in zip(node(x.copy(order)), np2fx.convert(node)(torch.from_numpy(x.copy(order))), strict=True):
+        np.testing.assert_array_equal(a, np.asarray(b))
+
+
 @pytest.mark.parametrize("over", ["y", "reversed(y)", "enumerate(y)", "zip(y, y)", "iter(y)", "y[::-1]", "list(y)"])
 def test_loops_over_arrays_that_objects_hold(over, tmp_path):
     """Written to while the loop runs."""

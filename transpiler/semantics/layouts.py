@@ -53,12 +53,15 @@ def method_laid_out(method: Callable[..., Any], found: Any, *args: Any, **kwargs
 def elementwise(found: Any, operands: tuple[Any, ...]) -> Any:
     """What a ufunc gives, laid out as NumPy's iterator (order "K") lays it out for these operands. torch follows the first one where
     they differ."""
+    if not mirroring() or _asking or is_recording():
+        return found
     given = [x for x in operands if isinstance(x, torch.Tensor) and x.ndim]
-    if not mirroring() or _asking or is_recording() or not given or any(x.device.type != "cpu" for x in given):
+    if any(x.device.type != "cpu" for x in given):
         return found
-    if all(x.is_contiguous() for x in given) and len({x.shape for x in given}) == 1:
+    arrays = [*map(numpy_view, given), *(x for x in operands if type(x) is numpy.ndarray and x.ndim)]  # objects hold the latter
+    if not arrays or (all(x.flags.c_contiguous for x in arrays) and len({x.shape for x in arrays}) == 1):
         return found
-    want = numpy.nditer([*map(numpy_view, given), None], ["zerosize_ok"]).operands[-1]
+    want = numpy.nditer([*arrays, None], ["zerosize_ok"]).operands[-1]
     return tuple(_like(f, want, given) for f in found) if isinstance(found, tuple) else _like(found, want, given)
 
 

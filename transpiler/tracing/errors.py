@@ -50,7 +50,7 @@ def is_library(path: str) -> bool:
     return os.path.realpath(path).startswith(_LIBRARY) or path.startswith(_HIDDEN) or path.startswith("<frozen")
 
 
-def is_users_module(module: ModuleType) -> bool:
+def is_own_module(module: ModuleType) -> bool:
     """True for modules that are neither Python's nor an installed package's: a file's, a folder's, one that was made by hand."""
     file, folders = getattr(module, "__file__", None), getattr(module, "__path__", None)
     if file:

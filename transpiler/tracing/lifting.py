@@ -20,7 +20,7 @@ import numpy
 
 from . import state
 from .builtin import BUILTINS
-from .errors import error, is_library, is_users_module
+from .errors import error, is_library, is_own_module
 from .patches import scalar_twins, twins, vectorised
 from .sourcing import NAMES, sourced
 from .structure import keeps_result
@@ -102,7 +102,7 @@ class Lifter:
             return self._once(x, self.function)
         if kind is functools.partial and isinstance(x.func, types.FunctionType):
             return functools.partial(self.lift(x.func), *x.args, **x.keywords)
-        if kind is types.ModuleType and is_users_module(x):
+        if kind is types.ModuleType and is_own_module(x):
             return self._once(x, lambda module: _Module(module, self))
         if id(x) in tracer.arguments_for:
             tracer.met.add(id(tracer.arguments_for[id(x)]))

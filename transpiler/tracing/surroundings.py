@@ -27,7 +27,7 @@ import torch
 
 from ..semantics.table import module_of
 from .contents import contents_of, is_users
-from .errors import is_library, is_users_module
+from .errors import is_library, is_own_module
 from .special import is_traced
 from .stores import MISSING as _MISSING
 from .stores import Stores, settable
@@ -217,7 +217,7 @@ class Surroundings:
         self._read.add((id(code), id(around)))
         home = around.get("__name__", "")
         for name, module in _imported_in(code, around):
-            if not is_users_module(module):
+            if not is_own_module(module):
                 self._foreign.append(((f"{home}:", name), (name,), module))
             elif vars(module) is not around:
                 self._names(code, vars(module))
@@ -228,7 +228,7 @@ class Surroundings:
             value = around.get(name, _MISSING)
             self._undo.append(functools.partial(_set_back, around, name, value))
             if isinstance(value, types.ModuleType):
-                if is_users_module(value):
+                if is_own_module(value):
                     self._names(code, vars(value))
                 else:
                     self._foreign.append(((f"{home}:", name), (name,), value))

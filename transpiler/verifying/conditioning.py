@@ -40,7 +40,10 @@ def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, 
         floats = _in_floats(arguments)
         integers = any(floats[name] is not value for name, value in arguments.items())
         eps = max(float(np.finfo(w.dtype).eps) for _, w, _, _ in apart)
-        for given, unit in ((arguments, _EPS), (floats, _EPS), (arguments, eps)) if integers else ((arguments, _EPS),):
+        ways = [(arguments, _EPS)]
+        ways += [(floats, _EPS)] if integers else []
+        ways += [(arguments, eps)] if integers and eps > _EPS else []
+        for given, unit in ways:
             spreads = _spreads(fn, given, want, unit)
             if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
                 return "ill_conditioned"

@@ -122,6 +122,7 @@ class _File:
 
     def verify(self, line: str) -> None:
         self.worker.say(**self._answer(_job(line), self.worker.watch()))
+
     def _import_original(self) -> None:
         """The file as it was before it was rewritten, so that not every node has to import it. A node says what is wrong with it."""
         settings = self.worker.settings
