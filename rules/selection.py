@@ -23,6 +23,7 @@ from ..semantics.arrays import (
     stands_for,
     zero_d_array,
 )
+from ..semantics.axes import mask_of
 from ..semantics.dtypes import WIDER, can_cast, promote, to_numpy, to_torch
 from ..semantics.indexing import FlatView, assigned, filled, incoming_value, on_bits, picked, whole_truth
 from ..semantics.table import Refused, rule
@@ -231,9 +232,7 @@ def copyto(dst, src, casting="same_kind", where=True):
     values = filled(dst, incoming_value(dst, as_tensor(src) if isinstance(src, float) else src))  # a float is cast as an array is
     if where is True:
         return values
-    if isinstance(where, torch.Tensor):
-        _check_cast(where.dtype, torch.bool, "safe")
-    mask = as_tensor(where, torch.bool).to(dst.device)
+    mask = mask_of(where).to(dst.device)
     if not fits(mask.shape, dst.shape):
         raise ValueError(f"could not broadcast where mask from shape {tuple(mask.shape)} into shape {tuple(dst.shape)}")
     return torch.where(mask, values, dst)

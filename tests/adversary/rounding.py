@@ -2,7 +2,8 @@
 
 Moving the inputs does not tell for integers and bools, nor where a step on the way rounds to a coarser dtype. So the program is run with
 every result of a call or an operator moved by a unit in the last place, in its own memory: what is a view stays one. Once more it is run with
-the last bits of each result rounded off: sums are exact then, and what is zero but for its rounding is zero (a variance, and 0 / 0 behind it).
+the last bits of each result rounded off: sums are exact then, and what is zero but for its rounding is zero (a variance, and 0 / 0 behind it);
+and once with all that is this small beside the numbers before it made zero (a mean of what was centred, which no rounding off makes zero).
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ def rounding_decides(program: Program, run: Callable[[Any], Outcome], want: Outc
     """True where every difference between `want` and `got` is of the size that roundings make. `run` calls the node of a module."""
     near_by = [functools.partial(_move, rng=np.random.default_rng(seed)) for seed in range(RUNS)]
     further = [functools.partial(_move, rng=np.random.default_rng(seed), units=INSIDE) for seed in range(RUNS)]
-    moved = [run(_module(program, way)) for way in (*near_by, _coarse, *further)]
+    moved = [run(_module(program, way)) for way in (*near_by, _coarse, _Flushed(), *further)]
     wants, gots = _leaves(want), _leaves(got)
     if len(wants) != len(gots):
         return False
     others = [leaves if m.error is None and len(leaves := _leaves(m)) == len(wants) else None for m in moved]
     return all(
-        _explained(w, g, [o[i] for o in others[: RUNS + 1] if o], [o[i] for o in others if o], allowed)
+        _explained(w, g, [o[i] for o in others[: RUNS + 2] if o], [o[i] for o in others if o], allowed)
         for i, (w, g) in enumerate(zip(wants, gots, strict=True))
     )
 
@@ -95,6 +96,27 @@ def _move(value: Any, rng: np.random.Generator, units: int = 1) -> Any:
     elif type(value) is float:
         return value * (1 + 2.0**-52 * int(rng.integers(-units, units + 1)))
     return value
+
+
+class _Flushed:
+    """Values that are no more than the rounding of the largest number so far become zero, in their own memory."""
+
+    UNITS = 64
+
+    def __init__(self) -> None:
+        self.largest = 0.0
+
+    def __call__(self, value: Any) -> Any:
+        if not isinstance(value, (np.ndarray, np.floating, float)) or np.asarray(value).dtype.kind != "f":
+            return value
+        size = np.abs(np.asarray(value, np.float64))
+        self.largest = max(self.largest, float(size[np.isfinite(size)].max(initial=0.0)))
+        rounding = size <= self.UNITS * float(np.finfo(np.asarray(value).dtype).eps) * self.largest
+        if not isinstance(value, np.ndarray):
+            return type(value)(0.0) if rounding else value
+        if value.flags.writeable:
+            value[rounding] = 0
+        return value
 
 
 _BITS_OFF = 6

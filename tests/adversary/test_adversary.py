@@ -76,6 +76,9 @@ def test_what_rounding_decides_is_no_fault():
     alike = "np.corrcoef(np.full(7, x[0] * 0.7))"  # of a variance that is zero but for rounding
     assert decides(alike, np.float64("nan"))
     assert not decides("np.log(x + 1)", np.array([np.nan, 1.0986122886681098, 1.3862943611198906, 1.6094379124341003]))
+    centred = "(lambda m: m / m)(np.subtract(x * 0.1, np.mean(x * 0.1)).mean() + 1e-17)"  # a mean that is zero but for rounding
+    assert decides(centred, np.float64("nan"))
+    assert not decides("(lambda m: m / m)(x.mean())", np.float64("nan"))
     sums = "np.argmin(np.array([x[0] * 0.1 + 0.2, 0.3, 1.0]))"  # the first is one rounding above the second
     assert decides(sums, np.int64(0))
     assert not decides(sums, np.float64(0))

@@ -156,6 +156,25 @@ def test_bools_count_nothing(body):
     right(body, SIX, ways=ONE)
 
 
+# What a mask is made of: an array has to be bools, a scalar, a number or a list is taken for bools, and a mean counts what they sum to
+
+MASKS = ("np.int64(2)", "x.max()", "x[0]", "x[2]", "np.sum(x > 0)", "0", "0.5", "True", "[1, 0, 2, 1, 1, 0]", "[x[0], 0, 1, 1, x[2], 2]", "x > 0",
+         "x.astype(int)", "np.array(2)", "x", "x[2:3]")  # fmt: skip
+MASKED = ("np.sum(x, where={})", "x.sum(where={})", "np.add.reduce(x, where={})", "np.mean(x, where={})", "np.std(x, where={})", "x.var(where={}, keepdims=True)",
+          "np.all(x, where={})", "np.max(x, where={}, initial=-9)", "np.nansum(x, where={})", "np.nanmean(x, where={})", "np.copyto(x, 7, where={}) | return x",
+          "np.add(x, 1, where={}, out=np.zeros(6, np.float32))", "np.divmod(x, 2, out=(x * 0, x * 0), where={})")  # fmt: skip
+
+
+@pytest.mark.parametrize("call", MASKED)
+@pytest.mark.parametrize("mask", MASKS)
+def test_masks(call, mask):
+    not_wrong(program("return " * ("return" not in call) + call.format(mask)), SIX)
+
+
+def test_initial_may_be_true():
+    right("return np.add.reduce(x, initial=True), np.multiply.reduce(x[3:] + 1, initial=True)", SIX)
+
+
 # Flags, out= and keys
 
 @pytest.mark.parametrize("body", ["y = x * 2 | y.flags.writeable = {} | return y", "y = x * 2 | y.flags.writeable = {} | y[0] = 1 | return y", "x.flags.aligned = {} | return x"])

@@ -100,6 +100,18 @@ def test_a_pole_where_only_rounding_keeps_a_value_from_zero_is_excused() -> None
     assert _excused(lambda x: (1 / np.cov(x)[0, 0], x), lambda x: (torch.tensor(np.inf, dtype=torch.float64), x), x) is None
 
 
+def test_large_integers_that_were_floats_are_excused() -> None:
+    def original(x):
+        return (x / 3 * 7).astype(np.int64)
+
+    x, large = np.array([2**60 + 1, 5, 2**61 + 12345]), np.array([2**60 + 1])
+    assert _excused(original, lambda x: (x.double() * 7 / 3).long(), x) == "ill_conditioned"
+    assert _excused(original, lambda x: (x.double() * 7 / 3 * (1 + 1e-12)).long(), x) is None
+    assert _excused(lambda x: x + 1, lambda x: (x.double() + 1).long(), large) is None  # no float in NumPy
+    assert _excused(lambda x: x * 2 + 1, lambda x: x * 2, large) is None
+    assert _excused(lambda x: np.floor(x / 3).astype(np.int64), lambda x: (x.double() / 3).long() - 1, np.array([6])) is None
+
+
 def test_a_wrong_formula_is_not_excused() -> None:
     x = np.float32([1e6, 0.1, -1e6, 0.3])
     assert _excused(lambda x: x * 2, lambda x: x * 2.001, x) is None

@@ -13,7 +13,8 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .arrays import as_tensor, beside, cast, in_dtype
+from .arrays import as_tensor, beside, cast, dtype_of, in_dtype, is_scalar
+from .dtypes import to_numpy
 
 
 def on_axis(a: Any, axis: Any) -> tuple[torch.Tensor, int]:
@@ -120,20 +121,29 @@ def masked(a: torch.Tensor, where: Any, fill: Any) -> torch.Tensor:
     return torch.where(_mask(where, a), a, fill if isinstance(fill, torch.Tensor) else torch.full((), fill, dtype=a.dtype, device=a.device))
 
 
+def mask_of(where: Any) -> torch.Tensor:
+    """The mask that `where=` stands for: bools of a scalar, a number or a list. Raises TypeError for an array of anything else."""
+    array = isinstance(where, (torch.Tensor, numpy.ndarray)) and not (isinstance(where, torch.Tensor) and is_scalar(where))
+    if array and (dtype := to_numpy(dtype_of(where))).kind != "b":
+        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('bool') according to the rule 'safe'")
+    return as_tensor(where, torch.bool)
+
+
 def _mask(where: Any, a: torch.Tensor) -> torch.Tensor:
-    mask = as_tensor(where, None if isinstance(where, (torch.Tensor, numpy.ndarray)) else torch.bool)
-    if mask.dtype != torch.bool:
-        raise TypeError("Cannot cast array data to dtype('bool') according to the rule 'safe'")
+    mask = mask_of(where)
     if mask.ndim > a.ndim:
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
     return beside(a, mask)
 
 
 def count_of(a: torch.Tensor, axis: Any, keepdims: bool, where: Any) -> Any:
-    """How many elements each result is made of: an int, or an int64 tensor where there is a mask."""
+    """How many elements each result is made of: an int, or an int64 tensor where there is a mask.
+
+    A mask of numbers counts as the sum of these, as NumPy's `_count_reduce_items` adds it up."""
     if where is True:
         return math.prod(a.shape[d] for d in axes_of(axis, a.ndim))
-    return torch.sum(torch.broadcast_to(_mask(where, a), a.shape), dim=axis, keepdim=keepdims)
+    _mask(where, a)
+    return torch.sum(torch.broadcast_to(beside(a, cast(as_tensor(where), torch.int64)), a.shape), dim=axis, keepdim=keepdims)
 
 
 def start_of(initial: Any, dtype: torch.dtype, a: torch.Tensor) -> torch.Tensor:

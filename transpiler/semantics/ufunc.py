@@ -19,7 +19,7 @@ import numpy
 import torch
 
 from .arrays import as_tensor, beside, cast, dtype_of, holds_tensor, in_dtype, is_recording, is_weak, on_memory, store, widen
-from .axes import axes_of, merged, restored, start_of
+from .axes import axes_of, mask_of, merged, restored, start_of
 from .destination import demand_dtype, for_out
 from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
 from .explaining import explaining
@@ -76,7 +76,7 @@ class Ufunc:
         """`result` where the mask is true, what `out` held elsewhere."""
         if out is None or (isinstance(out, tuple) and any(o is None for o in out)):
             raise Refused("where= without out= leaves elements uninitialised", "give out=, or use numpy.where", "uninitialised-memory")
-        mask = as_tensor(where, torch.bool)
+        mask = mask_of(where)
         if isinstance(result, tuple):
             return tuple(_kept(mask, r, o, casting) for r, o in zip(result, out, strict=True))
         return _kept(mask, result, out, casting)
@@ -131,7 +131,7 @@ class Ufunc:
                      initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
         """The pure part of `reduce`: what is stored in `out`."""
         named = _REDUCTIONS.get(self.__name__)
-        extra = {k: v for k, v in (("dtype", dtype), ("initial", initial), ("where", where)) if v is not None and v is not True}
+        extra = {k: v for k, v in (("dtype", dtype), ("initial", initial)) if v is not None} | ({} if where is True else {"where": where})
         if named is not None and _takes(named, extra):
             return _value_of(named, out, (array,), {"axis": axis, "keepdims": keepdims, **extra})
         if where is not True:

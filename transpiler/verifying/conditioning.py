@@ -25,29 +25,45 @@ ALLOWANCE = 16.0
 
 def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, got: Outcome, tolerance: Tolerance) -> str | None:
     """"ill_conditioned" or "overflow" where that explains every difference between `want` and `got`, else None."""
-    pairs = list(zip(_floats(want), _floats(got), strict=False))
-    if len(pairs) != len(list(_floats(want))) or any(w.shape != g.shape or w.dtype != g.dtype for w, g in pairs):
-        return None
-    apart = [(i, w, g, ~near(w, g, tolerance)) for i, (w, g) in enumerate(pairs)]
-    apart = [(i, w, g, far) for i, w, g, far in apart if far.any()]
-    if not apart or not _only_floats_differ(want, got):
+    wants, gots = list(_numbers_in([want.result, want.arguments])), list(_numbers_in([got.result, got.arguments]))
+    if [(w.shape, w.dtype) for w in wants] != [(g.shape, g.dtype) for g in gots]:
         return None
     largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0)) for x in _numbers_in(arguments)), default=0.0)
-    coarser = {x.dtype for x in _floats_in(arguments)}
+    coarser = {x.dtype for x in _numbers_in(arguments) if x.dtype.kind in "fc"}
+    apart = [(i, w, g, far) for i, (w, g) in enumerate(zip(wants, gots, strict=True)) if (far := ~near(w, g, tolerance)).any()]
+    exact = [(w, g, far) for _, w, g, far in apart if w.dtype.kind not in "fc"]
+    if not apart or not all(_was_float(w, g, far, coarser, tolerance) for w, g, far in exact):
+        return None
     if all(_overflows(w, g, far, largest) for _, w, g, far in apart):
         return "overflow"
+    moving = [i for i, w in enumerate(wants) if w.dtype.kind in "fc" or any(i == j for j, *_ in apart)]
     with np.errstate(all="ignore"):
         floats = _in_floats(arguments)
         integers = any(floats[name] is not value for name, value in arguments.items())
-        eps = max(float(np.finfo(w.dtype).eps) for _, w, _, _ in apart)
-        ways = [(arguments, _EPS)]
-        ways += [(floats, _EPS)] if integers else []
-        ways += [(arguments, eps)] if integers and eps > _EPS else []
+        eps = max(float(np.finfo(_float_of(w.dtype)).eps) for _, w, _, _ in apart)
+        ways = [(floats, _EPS)] if exact else [(arguments, _EPS)]  # what was a float is the same where all is
+        ways += [(floats, _EPS)] if integers and not exact else []
+        ways += [(arguments, eps)] if integers and not exact and eps > _EPS else []
         for given, unit in ways:
-            spreads = _spreads(fn, given, want, unit)
+            spreads = _spreads(fn, given, want, unit, moving)
             if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
                 return "ill_conditioned"
     return None
+
+
+def _float_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The float that an integer may have been before it was cast."""
+    return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
+def _was_float(want: Any, got: Any, far: Any, coarser: set[Any], tolerance: Tolerance) -> bool:
+    """The integers differ where floats do not hold every integer, and by no more than floats may: they were floats, and cast."""
+    if want.dtype.kind not in "iu":
+        return False
+    dtypes = {_float_of(want.dtype), *coarser}
+    wide, error = np.abs(want.astype(np.float64))[far], np.abs(got.astype(np.float64) - want.astype(np.float64))[far]
+    held = min(1 / float(np.finfo(dtype).eps) for dtype in dtypes)
+    return bool((wide >= held).all() and (error <= max(tolerance.of(dtype)[0] for dtype in dtypes) * wide).all())
 
 
 def _overflows(want: Any, got: Any, far: Any, largest: float) -> bool:
@@ -61,7 +77,7 @@ def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, toleranc
     of it: where a function rises like a root (arccos at 1, a norm at 0), that is what one rounding makes.
 
     A float64 may have been summed from the float32 of an argument: `coarser` are the arguments' dtypes."""
-    rtol = max(max(tolerance.of(dtype)[0], ROUNDINGS * float(np.finfo(dtype).eps) ** 0.5) for dtype in {want.dtype, *coarser})
+    rtol = max(max(tolerance.of(dtype)[0], ROUNDINGS * float(np.finfo(dtype).eps) ** 0.5) for dtype in {_float_of(want.dtype), *coarser})
     scale = max(largest, largest * largest, float(np.abs(want[np.isfinite(want)]).max(initial=0)))
     undetermined = np.isfinite(want) & ~np.isfinite(got) & (spread >= np.abs(want))  # behind a zero that is none but for rounding
     far = far & ~undetermined
@@ -69,23 +85,36 @@ def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, toleranc
     return bool(np.all(error <= ALLOWANCE * spread[far]) and np.all(error <= max(rtol, 1e-9) * scale))
 
 
-def _spreads(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, unit: float) -> list[Any] | None:
-    """By how much each float of the answer moves when the inputs do. None where the moved inputs give another kind of answer,
-    or these inputs do not give this answer.
+def _spreads(
+    fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, unit: float, moving: list[int]
+) -> Mapping[int, Any] | None:
+    """By how much each number of the answer that may move does when the inputs do. None where the moved inputs give another kind of
+    answer, or these inputs do not give this answer.
 
-    unit  the rounding of what integers are turned into: a float32 does not hold all that an int32 does"""
-    base = [x.astype("complex128") for x in _floats(want)]
-    still = run(fn, fn, arguments, torch_side=False)
-    if still.error is not None or not all(np.array_equal(x, b, equal_nan=True) for x, b in zip(_floats(still, want), base, strict=False)):
+    unit    the rounding of what integers are turned into: a float32 does not hold all that an int32 does
+    moving  which of the answer's numbers may move"""
+
+    def values(outcome: Outcome) -> list[Any] | None:
+        found = list(_numbers_in([outcome.result, outcome.arguments]))
+        return [found[i] for i in moving] if outcome.error is None and len(found) > max(moving) else None
+
+    base, still = values(want), values(run(fn, fn, arguments, torch_side=False))
+    if base is None or still is None or not all(_equal(x, b) for x, b in zip(still, base, strict=True)):
         return None
+    base = [b.astype("complex128") for b in base]
     spreads = [np.zeros(x.shape) for x in base]
     for seed in range(4):
-        moved = run(fn, fn, _moved(arguments, np.random.default_rng(seed), unit), torch_side=False)
-        found = list(_floats(moved, want))
-        if moved.error is not None or [x.shape for x in found] != [x.shape for x in base]:
+        found = values(run(fn, fn, _moved(arguments, np.random.default_rng(seed), unit), torch_side=False))
+        if found is None or [x.shape for x in found] != [x.shape for x in base]:
             return None
         spreads = [np.fmax(s, np.abs(x - b)) for s, x, b in zip(spreads, found, base, strict=True)]
-    return spreads
+    return dict(zip(moving, spreads, strict=True))
+
+
+def _equal(got: Any, want: Any) -> bool:
+    """The same numbers, in whatever dtype: a float is no integer that it rounds."""
+    inexact = want.dtype.kind in "fc"
+    return np.array_equal(got.astype("complex128" if inexact else want.dtype), want, equal_nan=inexact)
 
 
 def _in_floats(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -113,17 +142,6 @@ def _moved(value: Any, rng: np.random.Generator, unit: float = _EPS) -> Any:
     return value
 
 
-def _floats(outcome: Outcome, like: Outcome | None = None) -> Iterator[np.ndarray[Any, Any]]:
-    """All floating-point arrays of a result and of the arguments it left, in order; those that are such in `like`, where that is given."""
-    found = list(_numbers_in([outcome.result, outcome.arguments]))
-    kinds = found if like is None else list(_numbers_in([like.result, like.arguments]))
-    yield from (x for x, kind in zip(found, kinds, strict=False) if kind.dtype.kind in "fc")
-
-
-def _floats_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
-    yield from (x for x in _numbers_in(value) if x.dtype.kind in "fc")
-
-
 def _numbers_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
     if isinstance(value, Mapping):
         value = list(value.values())
@@ -134,9 +152,3 @@ def _numbers_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
         x = as_array(value)
         if x.dtype.kind in "biufc":
             yield x
-
-
-def _only_floats_differ(want: Outcome, got: Outcome) -> bool:
-    ours = [x for x in _numbers_in([want.result, want.arguments]) if x.dtype.kind not in "fc"]
-    theirs = [x for x in _numbers_in([got.result, got.arguments]) if x.dtype.kind not in "fc"]
-    return len(ours) == len(theirs) and all(np.array_equal(x, y) for x, y in zip(ours, theirs, strict=True))
