@@ -7,6 +7,7 @@ import math
 
 import torch
 
+from ..semantics import complexes
 from ..semantics.arrays import as_tensor, demand, result_type, stands_for
 from ..semantics.table import rule
 from ..semantics.ufunc import ufunc
@@ -36,7 +37,7 @@ def divide(x1, x2):
 
 @ufunc("numpy.negative", exact_unsigned=True)
 def negative(x):
-    return torch.neg(x)
+    return complexes.negated(x) if x.is_complex() else torch.neg(x)
 
 @ufunc("numpy.positive", exact_unsigned=True)
 def positive(x):
@@ -88,8 +89,12 @@ def divmod(x1, x2):
 @ufunc("numpy.power", "numpy.pow", numbers=(0, 1), examples=("np.power(a.real, b.real)", "np.power(z, z)", "np.power(z, i[0])"))
 def power(x1, x2):
     """Raises ValueError for integers to negative integer powers, as NumPy does where there are any."""
-    if is_integral(x1, x2) and (not isinstance(x1, torch.Tensor) or x1.numel()):
+    if is_integral(x1, x2):
+        if isinstance(x1, torch.Tensor) and not x1.numel():
+            return torch.mul(x1, x2)
         demand(x2 >= 0, ValueError("Integers to negative integer powers are not allowed."))
+    if is_complex(x1, x2):
+        return complexes.power(x1, x2)
     if isinstance(x2, float) and x2 == -0.5:  # a number would be rsqrt to torch: other values at -inf and -0.0
         return torch.pow(x1, torch.full((), x2, dtype=x1.dtype, device=x1.device))
     if isinstance(x2, float) and x2 == 0.5 and x1.dtype == torch.float16:
@@ -97,15 +102,13 @@ def power(x1, x2):
     if not isinstance(x2, torch.Tensor) or x2.dtype not in _ROOTED:
         return torch.pow(x1, x2)
     made = torch.pow(x1, x2)
-    if x2.is_complex():
-        return torch.where(torch.eq(x2, 0), 1, made)  # 0 ** 0 is 1
     if x2.ndim or not isinstance(x1, torch.Tensor):
         return made
     # One exponent for all: where it is 0.5 NumPy takes the square root, which is another at -inf and -0.0.
     root = torch.logical_and(torch.eq(x2, 0.5), torch.logical_or(torch.eq(x1, -math.inf), torch.eq(x1, 0)))
     return torch.where(root, torch.where(torch.eq(x1, 0), x1, math.nan), made)
 
-_ROOTED = (torch.float32, torch.float64, torch.complex64, torch.complex128)
+_ROOTED = (torch.float32, torch.float64)
 
 def scalar_power(x1, x2):
     """`x1 ** x2` of scalars and numbers: C's pow, also where the ufunc takes a square root."""
@@ -117,9 +120,7 @@ def scalar_power(x1, x2):
 
 @ufunc("numpy.float_power", numbers=(0, 1), examples=("np.float_power(a.real, b.real)", "np.float_power(z, z)", "np.float_power(z, i[0])"))
 def float_power(x1, x2):
-    if isinstance(x2, torch.Tensor) and x2.is_complex():
-        return power.body(x1, x2)
-    return torch.pow(x1, x2)
+    return complexes.power(x1, x2) if is_complex(x1, x2) else torch.pow(x1, x2)
 
 @ufunc("numpy.absolute", "numpy.abs")
 def absolute(x):
@@ -131,11 +132,9 @@ def fabs(x):
 
 @ufunc("numpy.sign")
 def sign(x):
-    """-1, 0 or 1; NaN stays NaN. Complex: x / |x|, where one part is infinite the sign of that part alone."""
+    """-1, 0 or 1; NaN stays NaN. Complex: x / |x|."""
     if x.is_complex():
-        ends = torch.complex(*(torch.where(torch.isinf(part), torch.sign(part), 0) for part in (x.real, x.imag)))
-        one_end = torch.logical_xor(torch.isinf(x.real), torch.isinf(x.imag))
-        return torch.where(one_end, ends, torch.where(torch.isnan(x), complex("nan"), torch.sgn(x)))
+        return complexes.sign(x)
     return torch.where(torch.isnan(x), x, torch.sign(x)) if x.is_floating_point() else torch.sign(x)
 
 @ufunc("numpy.square", exact_unsigned=True)
@@ -146,7 +145,7 @@ def square(x):
 def reciprocal(x):
     """Integers: 1 // x rounded to zero, with 1 // 0 as the processor NumPy runs on gives it."""
     if x.is_floating_point() or x.is_complex():
-        return torch.reciprocal(x)
+        return complexes.reciprocal(x) if x.is_complex() else torch.reciprocal(x)
     if x.dtype == torch.bool:
         return x
     one = torch.eq(torch.abs(x), 1)

@@ -14,9 +14,10 @@ import numpy
 import torch
 
 from ..semantics.arrays import as_tensor, cast, demand, is_recording, is_scalar, known, read_only, store, zero_d_array
+from ..semantics.copying import copied
 from ..semantics.dtypes import to_numpy, to_torch
 from ..semantics.table import Refused, refuse, rule
-from ..semantics.views import giving_arrays, viewing
+from ..semantics.views import giving_arrays, retyped, seen_as, viewing
 from .creation import check_device, ordered
 from .mathematics import arctan2
 
@@ -129,24 +130,24 @@ def array_astype(x, dtype, /, *, copy=True, device=None):
 
 @rule("numpy.ndarray.view", kind="creation", view=True, examples=("a.view()", "i.astype(np.float32).view(np.int32)", "x.view(x.dtype)"))
 @viewing
-def view(a, dtype=None, type=None):
+def view(a, dtype=numpy._NoValue, type=None):
     """The same memory, seen as another dtype: of the same size anywhere, of another size where the last axis divides."""
     if inspect.isclass(dtype) and issubclass(dtype, numpy.ndarray):
-        dtype, type = None, dtype
+        dtype, type = numpy._NoValue, dtype
     if type not in (None, numpy.ndarray):
         raise Refused(f"a view as a {type.__name__} is not supported", "use plain arrays", "unmapped-function")
-    target = a.dtype if dtype is None else to_torch(dtype)
+    target = a.dtype if dtype is numpy._NoValue else seen_as(a, dtype)
     if target == a.dtype:
         return a
     if target == torch.bool:
         raise Refused("a view of bytes as bool is not supported", "use a != 0")
-    return a.view(target)
+    return retyped(a, target)
 
 @rule("numpy.ndarray.getfield", kind="creation", view=True, examples=("x.getfield(np.int8)", "z.getfield(np.float32, 4)"))
 @viewing
 def getfield(a, dtype, offset=0):
     """Of each element the part that starts at byte `offset`, as a view of another dtype."""
-    target = to_torch(dtype)
+    target = seen_as(a, dtype)
     if not 0 <= offset <= a.dtype.itemsize - target.itemsize:
         raise ValueError(f"Need 0 <= offset <= {a.dtype.itemsize} for requested type but received offset = {offset}")
     if offset % target.itemsize or target == torch.bool:
@@ -169,7 +170,7 @@ def device(a):
 
 @rule("numpy.ndarray.to_device", kind="creation", view=True, examples=("x.to_device('cpu')",))
 def to_device(a, device, /, *, stream=None):
-    if device != "cpu" or stream is not None:
+    if str(device) not in ("cpu", str(a.device)) or stream is not None:
         raise ValueError(f"Unsupported device or stream: {device}, {stream}. Only 'cpu' and no stream are accepted.")
     return a
 
@@ -263,7 +264,7 @@ def _finite(a, nan, posinf, neginf):
     high, low = info.max if posinf is None else posinf, info.min if neginf is None else neginf
     made = a
     for place, value in ((torch.isnan(a), nan), (torch.isposinf(a), high), (torch.isneginf(a), low)):
-        made = torch.where(place, cast(as_tensor(value), a.dtype).to(a.device), made)
+        made = copied(made, value, where=place)
     return made
 
 def _dtype_of(x):

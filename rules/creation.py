@@ -14,6 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..semantics.arrays import as_tensor, bits, cast, demand, holds_tensor, known, read_only, result_type, zero_d_array
 from ..semantics.dtypes import WIDER, inexact, promote, to_numpy, to_torch
+from ..semantics.indexing import stripped
 from ..semantics.table import refuse, rule
 from ..semantics.views import numpys_errors, sizes
 from .arithmetic import floor, power, sign
@@ -24,7 +25,7 @@ def _numpys(dtype):
     return None if dtype is None else to_numpy(to_torch(dtype))
 
 def check_device(device):
-    if device not in (None, "cpu"):
+    if str(device) not in ("None", "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
 
 def ordered(made, order):
@@ -85,12 +86,12 @@ def _filled(shape, fill_value, dtype=None, device=None):
         value = as_tensor(fill_value)
         value = value if dtype is None else cast(value, to_torch(dtype))
     else:
-        array = numpy.asarray(fill_value) if dtype is None else numpy.full(numpy.shape(fill_value), fill_value, to_numpy(dtype))
+        array = numpy.asarray(fill_value) if dtype is None else numpy.full(numpy.shape(fill_value), fill_value, _numpys(dtype))
         if array.ndim == 0:
             return torch.full(shape, array.item(), dtype=to_torch(array.dtype), device=device)
         value = as_tensor(array).to(device)
     try:
-        return torch.clone(torch.broadcast_to(value, shape), memory_format=torch.contiguous_format)
+        return torch.clone(torch.broadcast_to(stripped(value, len(shape)), shape), memory_format=torch.contiguous_format)
     except RuntimeError:
         raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(shape)}") from None
 

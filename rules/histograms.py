@@ -61,9 +61,11 @@ def bincount(x, /, weights=None, minlength=0):
         raise ValueError("'minlength' must not be negative")
     if isinstance(x, (torch.Tensor, numpy.ndarray)) and (values.is_floating_point() or values.is_complex()):
         raise TypeError(f"Cannot cast array data from {values.dtype} to dtype('int64') according to the rule 'safe'")
+    fixed = values.dtype in (torch.uint8, torch.int8) and minlength > torch.iinfo(values.dtype).max  # no value makes it longer
     values = cast(values, torch.int64)
     demand(torch.ge(values, 0), ValueError("'list' argument must have no negative elements"))
-    counts = torch.bincount(values, minlength=minlength)
+    none = torch.zeros(minlength if fixed else 0, dtype=torch.int64, device=values.device)
+    counts = torch.index_add(none, 0, values, torch.ones_like(values)) if fixed else torch.bincount(values, minlength=minlength)
     if weights is None or values.shape[0] == 0:
         return counts
     return torch.index_add(torch.zeros_like(counts, dtype=torch.float64), 0, values, _float_weights(weights, values.shape[0]))

@@ -7,7 +7,6 @@ Both libraries call LAPACK, but not the same build of it: signs of eigenvectors 
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from collections import namedtuple
@@ -18,8 +17,9 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from ..semantics.arrays import as_tensor, cast, demand, is_recording
-from ..semantics.axes import restored
+from ..semantics.axes import kept, restored
 from ..semantics.dtypes import complex_of, inexact, promote, real_of, to_numpy
+from ..semantics.matrices import chained, finite, square, stacked
 from ..semantics.table import Refused, rule
 from ..semantics.views import giving_arrays
 from .arithmetic import ndarray_conj
@@ -47,20 +47,6 @@ def lapack(function, *arrays, **options):
     laid = [cast(x, wanted.get(x.dtype, x.dtype)).contiguous() for x in ([found] if isinstance(found, torch.Tensor) else found)]
     return laid[0] if isinstance(found, torch.Tensor) else laid  # in C's order, as NumPy's are: whether a part is a view hangs on that
 
-def stacked(a):
-    """`a` as a tensor of matrices. Raises LinAlgError for fewer than two dimensions."""
-    a = as_tensor(a)
-    if a.ndim < 2:
-        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
-    return a
-
-def square(a):
-    """`a` as a tensor of square matrices. Raises LinAlgError for others."""
-    a = stacked(a)
-    if a.shape[-1] != a.shape[-2]:
-        raise LinAlgError("Last 2 dimensions of the array must be square")
-    return a
-
 # Norms
 
 @rule("numpy.linalg.norm", kind="reduction",
@@ -79,7 +65,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         return torch.reshape(total, (1,) * x.ndim) if keepdims else total
     if axis is not None and not isinstance(axis, tuple):
         axis = (operator.index(axis),)
-    axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim)
+    axes, keepdims = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim), kept(keepdims)
     if len(axes) == 1:
         return _vector_norm(x, ord, axes[0], keepdims)
     if len(axes) == 2:
@@ -144,7 +130,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 @rule("numpy.linalg.inv", kind="linalg", examples=("np.linalg.inv(q)",))
 def inv(a):
     """Raises LinAlgError for singular matrices."""
-    return lapack(torch.linalg.inv, square(a))
+    return lapack(torch.linalg.inv, finite(square(a)))
 
 @rule("numpy.linalg.solve", kind="linalg", examples=("np.linalg.solve(q, u)", "np.linalg.solve(q, q)"))
 def solve(a, b):
@@ -152,7 +138,7 @@ def solve(a, b):
     a, b = square(a), as_tensor(b)
     if b.ndim == a.ndim - 1 and b.ndim > 1:
         b = torch.unsqueeze(b, 0)  # torch would take it for a stack of vectors
-    return lapack(torch.linalg.solve, a, b)
+    return lapack(torch.linalg.solve, finite(a), finite(b, nan=not b.is_complex()))
 
 @rule("numpy.linalg.pinv", kind="linalg",
       examples=("np.linalg.pinv(q)", "np.linalg.pinv(h, hermitian=True)", "np.linalg.pinv(q, rcond=1e-3)",
@@ -172,7 +158,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=numpy._NoValue):
         rcond = as_tensor(rcond)
     elif rcond < 0:
         raise Refused("a negative rcond keeps the inverses of singular values that are zero", "use rcond=0")
-    return lapack(torch.linalg.pinv, a, rtol=rcond, hermitian=hermitian)
+    return lapack(torch.linalg.pinv, finite(a, "lower" if hermitian else "", nan=True), rtol=rcond, hermitian=hermitian)
 
 @rule("numpy.linalg.lstsq", kind="linalg", examples=("np.linalg.lstsq(m.astype(float), np.ones(len(m)))[0]",))
 def lstsq(a, b, rcond=None):
@@ -187,9 +173,12 @@ def lstsq(a, b, rcond=None):
     k = columns.shape[1]
     some = columns if k else torch.nn.functional.pad(columns, (0, 1))  # LAPACK wants a right-hand side
     try:
-        x, residuals, rank, s = lapack(torch.linalg.lstsq, a, some, rcond=rcond, driver="gelsd")
+        known = torch.where(torch.isnan(some), 0, finite(some, nan=True))
+        x, residuals, rank, s = lapack(torch.linalg.lstsq, finite(a, nan=True), known, rcond=rcond, driver="gelsd")
     except ValueError as error:  # torch takes NaN for a bug of its own
         raise LinAlgError("SVD did not converge in Linear Least Squares") from error
+    spoilt = torch.where(torch.logical_and(torch.any(torch.isnan(some), dim=0), torch.gt(rank, 0)), math.nan, 1.0)
+    x, residuals = x * spoilt, residuals * spoilt if len(residuals) else residuals  # a NaN spoils its own column
     if not k:
         x, residuals = x[:, :0], residuals[:0]
     return torch.squeeze(x, -1) if b.ndim == 1 else x, residuals, rank.to(torch.int32), s
@@ -220,12 +209,12 @@ def tensorsolve(a, b, axes=None):
 @rule("numpy.linalg.det", kind="linalg", examples=("np.linalg.det(q)",))
 def det(a):
     """Determinants; 0 for singular matrices, 1 for empty ones."""
-    return lapack(torch.linalg.det, square(a))
+    return lapack(torch.linalg.det, finite(square(a)))
 
 @rule("numpy.linalg.slogdet", kind="linalg", examples=("np.linalg.slogdet(q)",))
 def slogdet(a):
     """Sign and logarithm of the absolute value of determinants; 0 and -inf for singular matrices."""
-    return SlogdetResult(*lapack(torch.linalg.slogdet, square(a)))
+    return SlogdetResult(*lapack(torch.linalg.slogdet, finite(square(a))))
 
 @rule("numpy.linalg.matrix_rank", kind="linalg",
       examples=("np.linalg.matrix_rank(q)", "np.linalg.matrix_rank(m.astype(float))", "np.linalg.matrix_rank(q, tol=0.1)"))  # fmt: skip
@@ -295,14 +284,14 @@ def multi_dot(arrays, *, out=None):
     for position, a in enumerate(arrays):
         if a.ndim != 2 and not (a.ndim == 1 and position in (0, len(arrays) - 1)):
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
-    return torch.linalg.multi_dot(arrays) if is_plain(*arrays) else functools.reduce(dot, arrays)
+    return chained(dot, arrays)
 
 # Decompositions
 
 @rule("numpy.linalg.cholesky", kind="linalg", examples=("np.linalg.cholesky(h)", "np.linalg.cholesky(h, upper=True)"))
 def cholesky(a, /, *, upper=False):
     """The lower (or upper) triangular factor; only that triangle of `a` is read. Raises LinAlgError unless positive definite."""
-    return lapack(torch.linalg.cholesky, square(a), upper=upper)
+    return lapack(torch.linalg.cholesky, finite(square(a), "upper" if upper else "lower"), upper=upper)
 
 @rule("numpy.linalg.qr", kind="linalg",
       examples=("np.abs(np.linalg.qr(q).R)", "np.abs(np.linalg.qr(q, 'complete').Q)", "np.abs(np.linalg.qr(q, mode='r'))"))  # fmt: skip
@@ -310,9 +299,9 @@ def qr(a, mode="reduced"):
     """Q and R; only R in mode `r`, LAPACK's reflectors in mode `raw`."""
     mode = {"f": "reduced", "full": "reduced", "e": "economic"}.get(mode, mode)
     if mode in ("raw", "economic"):
-        reflectors, tau = lapack(torch.geqrf, stacked(a))
+        reflectors, tau = lapack(torch.geqrf, finite(stacked(a)))
         return reflectors if mode == "economic" else (torch.transpose(reflectors, -2, -1), tau)
-    q, r = lapack(torch.linalg.qr, stacked(a), mode=mode)
+    q, r = lapack(torch.linalg.qr, finite(stacked(a)), mode=mode)
     return r if mode == "r" else QRResult(q, r)
 
 @rule("numpy.linalg.svd", kind="linalg",
@@ -323,8 +312,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     if hermitian:
         return _hermitian_svd(a, compute_uv)
     if not compute_uv:
-        return lapack(torch.linalg.svdvals, stacked(a))
-    return SVDResult(*lapack(torch.linalg.svd, stacked(a), full_matrices=full_matrices))
+        return lapack(torch.linalg.svdvals, finite(stacked(a), nan=True))
+    return SVDResult(*lapack(torch.linalg.svd, finite(stacked(a), nan=True), full_matrices=full_matrices))
 
 def _hermitian_svd(a, compute_uv):
     """From the eigenvalues: singular values are their magnitudes, their signs go into Vh."""
@@ -341,15 +330,17 @@ def svdvals(x, /):
     """Singular values in descending order."""
     return svd(x, compute_uv=False)
 
+_TRIANGLES = {"L": "lower", "l": "lower", "U": "upper", "u": "upper"}
+
 @rule("numpy.linalg.eigh", kind="linalg", examples=("np.linalg.eigh(h)[0]", "np.linalg.eigh(h, 'U').eigenvalues"))
 def eigh(a, UPLO="L"):
     """Eigenvalues in ascending order (real) and eigenvectors of symmetric or Hermitian matrices; one triangle is read."""
-    return EighResult(*lapack(torch.linalg.eigh, square(a), UPLO=UPLO))
+    return EighResult(*lapack(torch.linalg.eigh, finite(square(a), _TRIANGLES.get(UPLO, ""), nan=True), UPLO=UPLO))
 
 @rule("numpy.linalg.eigvalsh", kind="linalg", examples=("np.linalg.eigvalsh(h)", "np.linalg.eigvalsh(h, UPLO='U')"))
 def eigvalsh(a, UPLO="L"):
     """Eigenvalues in ascending order of symmetric or Hermitian matrices."""
-    return lapack(torch.linalg.eigvalsh, square(a), UPLO=UPLO)
+    return lapack(torch.linalg.eigvalsh, finite(square(a), _TRIANGLES.get(UPLO, ""), nan=True), UPLO=UPLO)
 
 def _general(decompose, a):
     """What `decompose` makes of general matrices, the eigenvalues first; real where the matrix and all eigenvalues are."""

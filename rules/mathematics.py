@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 
+from ..semantics import complexes
 from ..semantics.ufunc import ufunc
 
 # Roots, exponentials and logarithms
@@ -27,7 +26,7 @@ def exp(x):
 
 @ufunc("numpy.exp2")
 def exp2(x):
-    return torch.exp(x * math.log(2.0)) if x.is_complex() else torch.exp2(x)
+    return complexes.exp2(x) if x.is_complex() else torch.exp2(x)
 
 @ufunc("numpy.expm1")
 def expm1(x):
@@ -50,7 +49,7 @@ def log10(x):
 
 @ufunc("numpy.log1p")
 def log1p(x):
-    return torch.log(x + 1) if x.is_complex() else torch.log1p(x)
+    return complexes.log1p(x) if x.is_complex() else torch.log1p(x)
 
 @ufunc("numpy.logaddexp")
 def logaddexp(x1, x2):
@@ -78,7 +77,7 @@ def arcsin(x):
 
 @ufunc("numpy.arccos", "numpy.acos")
 def arccos(x):
-    return torch.acos(x)
+    return complexes.arccos(x) if x.is_complex() else torch.acos(x)
 
 @ufunc("numpy.arctan", "numpy.atan")
 def arctan(x):
@@ -116,10 +115,18 @@ def arccosh(x):
 def arctanh(x):
     return torch.atanh(x)
 
-@ufunc("numpy.degrees", "numpy.rad2deg")
+@ufunc("numpy.degrees")
 def degrees(x):
     return torch.rad2deg(x)
 
-@ufunc("numpy.radians", "numpy.deg2rad")
+@ufunc("numpy.rad2deg")
+def rad2deg(x):
+    return torch.rad2deg(x)
+
+@ufunc("numpy.radians")
 def radians(x):
+    return torch.deg2rad(x)
+
+@ufunc("numpy.deg2rad")
+def deg2rad(x):
     return torch.deg2rad(x)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+import numpy
 import torch
 
 from ..semantics.arrays import as_tensor, cast, demand
@@ -32,15 +33,15 @@ def replaced(a, value):
 @rule("numpy.nansum", kind="reduction", into="fold",
       examples=("np.nansum(f)", "np.nansum(a)", "np.nansum(f, axis=-1, keepdims=True)", "np.nansum(z, axis=0)"))  # fmt: skip
 @over_axes()
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=numpy._NoValue, where=True):
     """NaN counts as 0."""
-    if dtype is None and initial is None and where is True and axis != () and a.is_floating_point():
+    if dtype is None and initial is numpy._NoValue and where is True and axis != () and a.is_floating_point():
         return torch.nansum(a, dim=axis, keepdim=keepdims)
     return sum(replaced(a, 0), axis, dtype, None, keepdims, initial, where)
 
 @rule("numpy.nanprod", kind="reduction", into="fold", examples=("np.nanprod(f)", "np.nanprod(a)", "np.nanprod(f, axis=-1, keepdims=True)"))
 @over_axes()
-def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=numpy._NoValue, where=True):
     """NaN counts as 1."""
     return prod(replaced(a, 1), axis, dtype, None, keepdims, initial, where)
 

@@ -122,6 +122,8 @@ def poly(seq_of_zeros):
     """The monic polynomial with these zeros (of a square matrix: its characteristic polynomial).
 
     Complex zeros that come in conjugate pairs give real coefficients; complex zeros are refused in a graph."""
+    if isinstance(seq_of_zeros, torch.Tensor) and seq_of_zeros.ndim == 0:
+        raise TypeError("dispatcher for __array_function__ did not return an iterable")
     zeros = _vector(seq_of_zeros)
     if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1] != 0:
         zeros = eigvals(zeros)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import math
 
+import numpy
 import torch
 
 from ..semantics.arrays import as_tensor, cast, widen
@@ -38,22 +39,22 @@ def accumulator(source, dtype):
 @rule("numpy.sum", "numpy.ndarray.sum", kind="reduction", into="fold",
       examples=("np.sum(a)", "np.sum(x, axis=-1)", "x.sum(axis=0, keepdims=True)", "np.sum(x, dtype=np.float64, initial=2)",
                 "np.sum(x, axis=0, where=k)", "np.sum(m, axis=(0, -1))"))  # fmt: skip
-@over_axes()
-def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+@over_axes(empty="zero-size array to reduction operation add which has no identity")
+def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=numpy._NoValue, where=True):
     """Integers and bools are added in int64, unsigned integers in uint64."""
-    if dtype is None and initial is None and where is True and axis != () and a.dtype not in UNSIGNED:
+    if dtype is None and initial is numpy._NoValue and where is True and axis != () and a.dtype not in UNSIGNED:
         return torch.sum(a, dim=axis, keepdim=keepdims)
     return _total(torch.sum, torch.add, 0, a, axis, dtype, keepdims, initial, where)
 
 @rule("numpy.prod", "numpy.ndarray.prod", kind="reduction", into="fold",
       examples=("np.prod(a)", "np.prod(x, axis=-1)", "x.prod(axis=0, keepdims=True)", "np.prod(x, dtype=np.float64, initial=2)",
                 "np.prod(x, axis=0, where=k)", "np.prod(m, axis=(0, -1))"))  # fmt: skip
-@over_axes()
-def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+@over_axes(empty="zero-size array to reduction operation multiply which has no identity")
+def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=numpy._NoValue, where=True):
     """Integers and bools are multiplied in int64, unsigned integers in uint64."""
-    if dtype is None and initial is None and where is True and isinstance(axis, int) and a.dtype not in STEPWISE:
+    if dtype is None and initial is numpy._NoValue and where is True and isinstance(axis, int) and a.dtype not in STEPWISE:
         return torch.prod(a, dim=axis, keepdim=keepdims)
-    if dtype is None and initial is None and where is True and axis is None and not keepdims and a.dtype not in STEPWISE:
+    if dtype is None and initial is numpy._NoValue and where is True and axis is None and not keepdims and a.dtype not in STEPWISE:
         return torch.prod(a)
     return _total(_product, torch.mul, 1, a, axis, dtype, keepdims, initial, where)
 
@@ -72,7 +73,9 @@ def _total(reduce, combine, neutral, a, axis, dtype, keepdims, initial, where):
     if target == torch.bool:
         reduce = torch.all if neutral else torch.any
     total = reduce(masked(widen(cast(a, target)), where, neutral), dim=axis, keepdim=keepdims)
-    if initial is not None:
+    if initial is None:
+        start_for(combine, a, initial, where)
+    elif initial is not numpy._NoValue:
         total = combine(total, widen(start_of(initial, target, a)))
     return cast(total, target)
 
@@ -99,9 +102,9 @@ def all(a, axis=None, out=None, keepdims=False, *, where=True):
 @over_axes()
 def count_nonzero(a, axis=None, *, keepdims=False):
     """An int64 count; NaN counts."""
-    if not keepdims and axis != () and a.dtype not in WIDER:
-        return torch.count_nonzero(a, dim=axis)
-    return torch.sum(torch.ne(a, 0), dim=axis, keepdim=keepdims)
+    if keepdims or axis == () or a.dtype in WIDER:
+        return sum(torch.ne(a, 0), axis=axis, keepdims=keepdims)
+    return torch.count_nonzero(a, dim=axis)
 
 # Means and deviations.
 

@@ -13,8 +13,6 @@ from ..semantics.arrays import (
     cast,
     demand,
     demand_fit,
-    dtype_of,
-    fits,
     is_recording,
     is_scalar,
     is_weak,
@@ -23,9 +21,9 @@ from ..semantics.arrays import (
     stands_for,
     zero_d_array,
 )
-from ..semantics.axes import mask_of
-from ..semantics.dtypes import WIDER, can_cast, promote, to_numpy, to_torch
-from ..semantics.indexing import FlatView, assigned, filled, incoming_value, on_bits, picked, whole_truth
+from ..semantics.copying import check_cast, copied
+from ..semantics.dtypes import WIDER, holding, to_numpy
+from ..semantics.indexing import FlatView, assigned, filled, incoming_value, is_counted, on_bits, picked, whole_truth
 from ..semantics.table import Refused, rule
 from .indexing import getitem
 
@@ -94,20 +92,15 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     return picked(a, _within(index, a.shape[axis], mode), axis)
 
 def _index(indices: Any, casting: str) -> Any:
-    """Indices as an int64 tensor (or a constant array). Lists are converted whatever they hold, arrays where `casting` allows."""
-    if isinstance(indices, (list, tuple)):
+    """Indices as an int64 tensor (or a constant array). Arrays are converted where `casting` allows, others whatever they hold."""
+    if is_counted(indices):
         try:
             return numpy.asarray(indices, numpy.int64)
         except (TypeError, ValueError, RuntimeError):
             indices = as_tensor(indices)
     indices = indices if isinstance(indices, torch.Tensor) else numpy.asarray(indices)
-    _check_cast(to_torch(indices.dtype), torch.int64, casting)
+    check_cast(holding(indices), torch.int64, "unsafe" if isinstance(indices, torch.Tensor) and is_scalar(indices) else casting)
     return cast(indices, torch.int64) if isinstance(indices, torch.Tensor) else indices.astype(numpy.int64)
-
-def _check_cast(source: torch.dtype, target: torch.dtype, casting: Any) -> None:
-    if not can_cast(source, target, casting):
-        made, wanted = to_numpy(source), to_numpy(target)
-        raise TypeError(f"Cannot cast array data from {made!r} to {wanted!r} according to the rule {casting!r}")
 
 def _within(index: Any, size: int, mode: str) -> Any:
     """The indices brought into range as `mode` says; "raise" leaves them to be checked."""
@@ -206,7 +199,7 @@ def place(arr, mask, vals):
 def _safely(target: torch.Tensor, values: Any) -> torch.Tensor:
     """Values for `place` and `putmask`: arrays must be safe to cast, numbers and lists become what the target holds."""
     if isinstance(values, torch.Tensor) and not is_scalar(values):
-        _check_cast(values.dtype, target.dtype, "safe")
+        check_cast(values.dtype, target.dtype, "safe")
     return incoming_value(target, values)
 
 @rule("numpy.putmask", kind="selection", writes="a",
@@ -228,14 +221,7 @@ def putmask(a, /, mask, values):
 ))  # fmt: skip
 def copyto(dst, src, casting="same_kind", where=True):
     """The values of `src`, broadcast, where the mask is true. Raises TypeError where `casting` does not allow it."""
-    _check_cast(promote(dst.dtype, dtype_of(src)) if is_weak(src) else dtype_of(src), dst.dtype, casting)
-    values = filled(dst, incoming_value(dst, as_tensor(src) if isinstance(src, float) else src))  # a float is cast as an array is
-    if where is True:
-        return values
-    mask = mask_of(where).to(dst.device)
-    if not fits(mask.shape, dst.shape):
-        raise ValueError(f"could not broadcast where mask from shape {tuple(mask.shape)} into shape {tuple(dst.shape)}")
-    return torch.where(mask, values, dst)
+    return copied(dst, src, casting, where)
 
 @rule("numpy.fill_diagonal", kind="selection", writes="a", examples=("np.fill_diagonal(m, 1)", "np.fill_diagonal(m, [1, 0], wrap=True)"))
 def fill_diagonal(a, val, wrap=False):
@@ -293,6 +279,7 @@ def select(condlist, choicelist, default=0):
     dtype = result_type(*choicelist, default)
     result = _in_dtype(default, dtype, conditions[0].device)
     for condition, choice in zip(reversed(conditions), reversed(list(choicelist)), strict=True):
+        check_cast(as_tensor(choice).dtype, dtype, "same_kind")  # a Python int counts in the dtype, and is an int64 when it is copied
         result = torch.where(condition, _in_dtype(choice, dtype, condition.device), result)
     return zero_d_array(result)
 

@@ -13,7 +13,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..semantics.arrays import as_tensor, beside, cast, demand, zero_d_array
+from ..semantics.arrays import as_tensor, beside, cast, demand, widen, zero_d_array
 from ..semantics.axes import axes_tuple, merged, restored
 from ..semantics.dtypes import inexact, promote, to_numpy, to_torch
 from ..semantics.table import Refused, rule
@@ -151,7 +151,7 @@ def quantile_weights(a, weights, axis, method):
     if method != "inverted_cdf":
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     w = fitting_weights(a, weights, None if axis is None else normalize_axis_tuple(axis, a.ndim, "axis"))
-    demand(torch.ge(w, 0), ValueError("Weights must be non-negative."))
+    demand(torch.ge(widen(w), 0), ValueError("Weights must be non-negative."))
     return w
 
 def _interpolated(ordered, q, method, weak, skip_nan):

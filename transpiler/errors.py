@@ -12,6 +12,8 @@ from collections.abc import Iterator
 import numpy
 import torch
 
+from .semantics.table import Refused
+
 _VALUE = re.compile(
     r"must match the (size|existing size) of|Sizes of tensors must match|stack expects each tensor|is invalid for input of size"
     r"|cannot reshape tensor"
@@ -55,7 +57,9 @@ def _translated(error: Exception) -> Exception | None:
         return numpy.exceptions.AxisError(text)
     if text.startswith("Inplace update to inference tensor"):
         return ValueError("assignment destination is read-only")
-    if text.startswith("shape mismatch: indexing tensors"):
+    if text.startswith("The shape of the mask [0"):  # as `semantics.keys` says it of a key that is not a plain one
+        return Refused("a mask of no elements, which NumPy takes for any axis", "use a mask of the array's shape", "unsupported-argument")
+    if text.startswith(("shape mismatch: indexing tensors", "shape mismatch: indexing arrays")):
         return IndexError(text)
     if type(error) in (RuntimeError, IndexError) and _VALUE.search(text):
         return ValueError(text)

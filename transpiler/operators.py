@@ -58,6 +58,8 @@ def _binary(ufunc: str, python: Callable[[Any, Any], Any]) -> Callable[[Any, Any
             return torch.full_like(other, ufunc == "not_equal", dtype=torch.bool)
         if ufunc == "power":
             return raised(a, b)
+        if ufunc == "matmul" and not any(is_array(v) and not isinstance(v, (list, tuple)) for v in (a, b)):
+            return python(_stand_in(a), _stand_in(b))  # TypeError: scalars have no `@`
         return rules.lookup(f"numpy.{ufunc}").call(a, b)
 
     operate.__name__ = ufunc

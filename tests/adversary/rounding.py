@@ -62,11 +62,16 @@ def _explained(want: Any, got: Any, moved: list[Any], decided: list[Any], allowe
     with np.errstate(all="ignore"):
         alike = [m for m in moved if m.shape == want.shape]
         unbounded = far & ~(np.isfinite(got) & np.isfinite(want))
-        reached = functools.reduce(np.logical_or, [near(m, got, allowed) for m in alike], np.zeros(want.shape, bool))
+        reached = functools.reduce(np.logical_or, [near(m, got, allowed) | _near_a_pole(want, got, m) for m in alike], np.zeros(want.shape, bool))
         error = np.abs(got.astype("complex128") - want.astype("complex128"))[far & ~unbounded].max(initial=0.0)
         apart = [np.abs(m.astype("complex128") - want.astype("complex128")) for m in alike]
         spread = max((a[np.isfinite(a)].max(initial=0.0) for a in apart), default=0.0)
     return bool(error <= ALLOWANCE * spread and reached[unbounded].all())
+
+
+def _near_a_pole(want: Any, got: Any, moved: Any) -> Any:
+    """Where NumPy divides by a zero that is none one rounding away: a quotient as large as `got` is one of those to be had."""
+    return ~np.isfinite(want) & np.isfinite(got) & np.isfinite(moved) & (np.abs(got) * ALLOWANCE >= np.abs(moved))
 
 
 def _module(program: Program, way: Callable[[Any], Any]) -> types.SimpleNamespace:

@@ -79,6 +79,10 @@ def test_what_rounding_decides_is_no_fault():
     centred = "(lambda m: m / m)(np.subtract(x * 0.1, np.mean(x * 0.1)).mean() + 1e-17)"  # a mean that is zero but for rounding
     assert decides(centred, np.float64("nan"))
     assert not decides("(lambda m: m / m)(x.mean())", np.float64("nan"))
+    pole = "(1 / np.array([(x[0] * 0.1 + x[2] * 0.1) - x[3] * 0.1]))"  # a zero that is none one rounding away
+    assert decides(pole, np.array([-3e16]))
+    assert not decides(pole, np.array([3.0]))
+    assert not decides("1 / np.array([x[0] - 1.0])", np.array([3e16]))
     sums = "np.argmin(np.array([x[0] * 0.1 + 0.2, 0.3, 1.0]))"  # the first is one rounding above the second
     assert decides(sums, np.int64(0))
     assert not decides(sums, np.float64(0))

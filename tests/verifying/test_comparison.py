@@ -100,6 +100,19 @@ def test_a_pole_where_only_rounding_keeps_a_value_from_zero_is_excused() -> None
     assert _excused(lambda x: (1 / np.cov(x)[0, 0], x), lambda x: (torch.tensor(np.inf, dtype=torch.float64), x), x) is None
 
 
+def test_a_finite_value_where_a_value_is_zero_by_rounding_alone_is_excused() -> None:
+    x = np.array([0.1, 0.2, -0.3, 0.4])
+    assert np.sum(x[[0, 1, 2]]) != 0
+    assert (0.1 + 0.2) - 0.1 - 0.2 != 0.0
+    y = np.array([0.1, 0.3, -0.4, 7.0])
+    assert y[0] + y[1] + y[2] == 0
+    pole = lambda x: (x[3] / (x[0] + x[1] + x[2]), x)  # noqa: E731
+    assert _excused(pole, lambda x: (x[3] / 1e-17, x), y) == "ill_conditioned"
+    assert _excused(pole, lambda x: (x[3] * 2, x), y) is None
+    zero = np.array([0.0, 0.0, 0.0, 7.0])
+    assert _excused(pole, lambda x: (x[3] / 1e-17, x), zero) is None
+
+
 def test_large_integers_that_were_floats_are_excused() -> None:
     def original(x):
         return (x / 3 * 7).astype(np.int64)

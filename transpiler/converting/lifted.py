@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 import torch
 
-from ..semantics.arrays import as_tensor, given
+from ..semantics.arrays import as_tensor, given, zero_d_array
 
 
 class Lifted(dict):  # type: ignore[type-arg]
@@ -56,10 +56,10 @@ def _shared(value: numpy.ndarray[Any, Any]) -> torch.Tensor:
     device = torch.get_default_device()
     if value.flags.writeable and value.dtype.isnative and all(s >= 0 for s in value.strides) and device.type == "cpu":
         try:
-            return given(torch.from_numpy(value))
+            return zero_d_array(given(torch.from_numpy(value)))
         except (TypeError, ValueError):
             pass
-    return as_tensor(value)
+    return zero_d_array(as_tensor(value))
 
 
 def _stale(value: numpy.ndarray[Any, Any], made: torch.Tensor) -> bool:

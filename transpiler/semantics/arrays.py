@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 import torch
 
-from .dtypes import WIDER, can_cast, promote, to_numpy, to_torch
+from .dtypes import WIDER, can_cast, holding, promote, to_numpy, to_torch
 from .table import Refused
 
 Number = (bool, int, float, complex)
@@ -45,10 +45,17 @@ def as_tensor(x: Any, dtype: Any = None) -> torch.Tensor:
 
 
 def _from_numpy(x: numpy.ndarray[Any, Any], dtype: torch.dtype | None) -> torch.Tensor:
-    held = to_numpy(to_torch(x.dtype))  # refuses what torch cannot hold; "longlong" and foreign byte orders become plain
+    held = to_numpy(holding(x))  # refuses what torch cannot hold; "longlong" and foreign byte orders become plain
     native = x.astype(held, copy=True)  # a copy: contiguous, writable, no negative strides
     made = torch.from_numpy(native.reshape(x.shape)).to(torch.get_default_device())
+    if not x.dtype.isnative:
+        made._np2fx_swapped = True  # type: ignore[attr-defined]
     return made if dtype is None else cast(made, dtype)
+
+
+def is_swapped(x: torch.Tensor) -> bool:
+    """True for what holds the values of an array whose bytes lie in the other order."""
+    return hasattr(_owner(x), "_np2fx_swapped")
 
 
 def _from_sequence(items: list[Any], dtype: torch.dtype | None) -> torch.Tensor:
@@ -163,6 +170,15 @@ def beside(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 def is_recording() -> bool:
     """True while a tracer watches: values may not decide anything."""
     return bool(torch.overrides._get_current_function_mode_stack())
+
+
+def is_eager(x: torch.Tensor) -> bool:
+    """True where the value of a tensor may be asked: nothing watches, traces, compiles or maps."""
+    if type(x) not in (torch.Tensor, torch.nn.Parameter) or x.device.type == "meta" or is_recording():
+        return False
+    if torch.compiler.is_compiling() or torch.jit.is_tracing() or torch._C._len_torch_dispatch_stack():
+        return False
+    return not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
 def truth(x: torch.Tensor) -> Any:
@@ -438,6 +454,11 @@ def _of_memory(base: torch.Tensor, dims: tuple[int, ...]) -> tuple[torch.Tensor,
 def flip(x: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
     """torch.flip for all dtypes."""
     return torch.flip(bits(x), dims).view(x.dtype) if x.dtype in WIDER else torch.flip(x, dims)
+
+
+def runs_backwards(x: torch.Tensor, dim: int) -> bool:
+    """Whether an axis that is seen through a mirror goes backwards through NumPy's memory."""
+    return dim % x.ndim in _of_memory(x, ())[1]
 
 
 def _mirrored_strides(base: torch.Tensor, dims: tuple[int, ...]) -> list[int]:

@@ -13,7 +13,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .arrays import as_tensor, beside, cast, dtype_of, in_dtype, is_scalar
+from .arrays import as_tensor, beside, cast, demand_fit, dtype_of, fits, in_dtype, is_scalar
 from .dtypes import to_numpy
 
 
@@ -77,6 +77,19 @@ def restored(r: torch.Tensor, axes: tuple[int, ...], keepdims: bool, lead: int =
     return r
 
 
+def kept(keepdims: Any, truth: bool = False) -> bool:
+    """`keepdims` as a bool. Raises TypeError, as NumPy's C does, for what is no integer (`np.True_`), except where any `truth` does."""
+    if isinstance(keepdims, bool):
+        return keepdims
+    if truth:
+        return bool(keepdims)
+    if isinstance(keepdims, float):
+        raise TypeError("integer argument expected, got float")
+    if isinstance(keepdims, torch.Tensor) and keepdims.dtype == torch.bool:
+        raise TypeError("'numpy.bool' object cannot be interpreted as an integer")
+    return bool(operator.index(keepdims))
+
+
 def over_axes(scalar_axis: bool = True, single: bool = False, empty: str | None = None) -> Callable[..., Any]:
     """What the bodies of reductions take for granted: `a` is a tensor and `axis` is right for it.
 
@@ -88,6 +101,8 @@ def over_axes(scalar_axis: bool = True, single: bool = False, empty: str | None 
 
     def prepare(body: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(body)
+        names = list(signature.parameters)
+        keeps = names.index("keepdims") - 2 if "keepdims" in names else None
 
         @functools.wraps(body)
         def call(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -95,10 +110,15 @@ def over_axes(scalar_axis: bool = True, single: bool = False, empty: str | None 
             if single and isinstance(axis, tuple):
                 raise TypeError("'tuple' object cannot be interpreted as an integer")
             axis = checked_axis(axis, a.ndim or int(single), scalar_axis or kwargs.get("where", True) is not True)
+            if keeps is not None and "keepdims" in kwargs:
+                kwargs["keepdims"] = kept(kwargs["keepdims"], single)
+            elif keeps is not None and len(args) > keeps:
+                args = (*args[:keeps], kept(args[keeps], single), *args[keeps + 1 :])
             nothing = empty is not None and 0 in [a.shape[d] for d in axes_of(axis, a.ndim)]
             if axis != () and not nothing:
                 return body(a, axis, *args, **kwargs)
             bound = signature.bind(a, axis, *args, **kwargs)
+            bound.apply_defaults()
             given = bound.arguments
             if nothing and given.get("initial") is None:
                 raise ValueError(empty)
@@ -133,6 +153,8 @@ def _mask(where: Any, a: torch.Tensor) -> torch.Tensor:
     mask = mask_of(where)
     if mask.ndim > a.ndim:
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+    if not fits(mask.shape, a.shape):
+        raise ValueError(f"non-broadcastable operand with shape {tuple(a.shape)} doesn't match the broadcast shape of its mask")
     return beside(a, mask)
 
 
@@ -149,5 +171,6 @@ def count_of(a: torch.Tensor, axis: Any, keepdims: bool, where: Any) -> Any:
 def start_of(initial: Any, dtype: torch.dtype, a: torch.Tensor) -> torch.Tensor:
     """`initial` as a 0-d tensor of `dtype` beside `a`. Raises OverflowError for a Python int that `dtype` cannot hold."""
     if isinstance(initial, torch.Tensor):
+        demand_fit(initial, dtype)
         return cast(initial, dtype)
     return torch.full((), in_dtype(initial, dtype), dtype=dtype, device=a.device)

@@ -52,12 +52,21 @@ def with_out(rule: Rule) -> Callable[..., Any]:
         if rule.kind == "joining" or (rule.kind, rule.into) == ("reduction", OWN):
             _demand_apart(rule.name, on_memory(out), args[0] if args else None)
         result = for_out(rule, out, args, kwargs)
+        if rule.into == FOLD and "keepdims" not in parameters:
+            demand_shape(rule.name, out, result)
         if rule.kind == "reduction" and getattr(out, "shape", result.shape) != result.shape:
             raise ValueError(f"output parameter has the wrong shape {tuple(out.shape)}, the result has {tuple(result.shape)}")
         stored = store(out, result, casting)
         return stored.clone() if rule.into == EXACT and result.ndim == 0 else stored  # these return a scalar
 
     return call
+
+
+def demand_shape(name: str, out: Any, result: torch.Tensor) -> None:
+    """Refused where an `out` has not the shape of a running result: of some NumPy fills a part, of others none."""
+    if tuple(getattr(out, "shape", result.shape)) != tuple(result.shape):
+        message = f"{name} with an out= of shape {tuple(out.shape)}, which is not the result's, {tuple(result.shape)}"
+        raise Refused(message, "give an out= of the result's shape", "unsupported-argument")
 
 
 def _demand_apart(name: str, out: Any, parts: Any) -> None:

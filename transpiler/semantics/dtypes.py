@@ -27,18 +27,34 @@ Exact for uint16 and uint32. For uint64 only where the bits come out alike (add,
 
 
 @functools.cache
-def _torch_dtype(dtype: Any) -> torch.dtype:
-    found = _TO_TORCH.get(numpy.dtype(dtype).newbyteorder("="))
+def _torch_dtype(dtype: numpy.dtype[Any]) -> torch.dtype:
+    found = _TO_TORCH.get(dtype.newbyteorder("="))
     if found is None:
-        raise Refused(f"torch has no dtype for {numpy.dtype(dtype)!r}", "cast to a dtype that torch has first", "object-dtype")
+        raise Refused(f"torch has no dtype for {dtype!r}", "cast to a dtype that torch has first", "object-dtype")
     return found
 
 
 def to_torch(dtype: Any) -> torch.dtype:
     """The torch dtype of anything NumPy takes for a dtype (`float`, `"f4"`, `numpy.float32`, a torch dtype).
 
-    `None` is NumPy's default, float64. Raises Refused for strings, objects, dates and records."""
-    return dtype if isinstance(dtype, torch.dtype) else _torch_dtype(dtype)
+    `None` is NumPy's default, float64. Raises Refused for strings, objects, dates and records, and for a foreign byte order: no tensor
+    is in one, but what is in it tells by its bytes and by its dtype. NumPy's TypeError for what is no dtype."""
+    if isinstance(dtype, torch.dtype):
+        return dtype
+    if isinstance(dtype, torch.Tensor):  # a scalar stands for its dtype
+        if dtype.ndim or hasattr(dtype, "_np2fx_zero_d"):
+            raise TypeError("Cannot construct a dtype from an array")
+        return dtype.dtype
+    asked = numpy.dtype(dtype)
+    found = _torch_dtype(asked)
+    if not asked.isnative:
+        raise Refused(f"no tensor is in the byte order of {asked!r}", "use the native byte order", "unsupported-dtype")
+    return found
+
+
+def holding(x: Any) -> torch.dtype:
+    """The torch dtype that holds the values of an array or tensor, whatever byte order they lie in."""
+    return x.dtype if isinstance(x.dtype, torch.dtype) else _torch_dtype(x.dtype)
 
 
 def to_numpy(dtype: Any) -> numpy.dtype[Any]:

@@ -8,6 +8,8 @@ from the new value of the view, and no tensor is written to.
 from __future__ import annotations
 
 import functools
+import operator
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +45,7 @@ def selected(a: torch.Tensor, key: Any) -> torch.Tensor:
     if not any(item.advanced for item in items):
         view = _view(a, items)
         if view.ndim > 0:
-            return view
+            return torch.clone(view) if any(item.copies for item in items) else view
         return zero_d_array(view) if any(item.kind == "rest" for item in items) else torch.clone(view)
     basic = [part for item in items for part in _basic(item)]
     base = a if all(i.kind == "rest" or (i.kind == "slice" and is_full(i.value)) for i in basic) else _view(a, basic)
@@ -101,7 +103,7 @@ def incoming_value(a: torch.Tensor, value: Any) -> torch.Tensor:
             ready = numpy.empty(array.shape, to_numpy(a.dtype))
             ready[...] = value
             value = ready
-    return beside(a, cast(as_tensor(value), a.dtype))
+    return beside(a, as_tensor(value, a.dtype))  # of a list each scalar has to fit
 
 
 def on_bits(move: Callable[..., torch.Tensor], *tensors: torch.Tensor) -> torch.Tensor:
@@ -217,6 +219,12 @@ def _picks(items: list[Item]) -> Picks:
     return Picks(indices, 0 if apart else min(indices))
 
 
+def is_counted(indices: Any) -> bool:
+    """True for what NumPy takes for integers one by one, whatever its elements are, and not as an array with a dtype of its own."""
+    own = hasattr(type(indices), "__index__") and not isinstance(indices, (torch.Tensor, numpy.ndarray))
+    return own or isinstance(indices, (list, tuple, range, deque, float))
+
+
 def is_mask(index: Any) -> bool:
     return isinstance(index, torch.Tensor) and index.dtype == torch.bool
 
@@ -277,14 +285,15 @@ def _assign(a: torch.Tensor, value: torch.Tensor, items: list[Item], nested: boo
 
 def filled(view: torch.Tensor, value: torch.Tensor, copy: bool = True) -> torch.Tensor:
     """`value` in the shape of `view`, as assignment broadcasts it: leading axes of size 1 may be too many."""
-    fitted = _strip(value, view.ndim)
+    fitted = stripped(value, view.ndim)
     if not fits(fitted.shape, view.shape):
         raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into shape {tuple(view.shape)}")
     spread = fitted if fitted.shape == view.shape else fitted.expand_as(view)
     return torch.clone(spread) if copy else spread
 
 
-def _strip(value: torch.Tensor, rank: int) -> torch.Tensor:
+def stripped(value: torch.Tensor, rank: int) -> torch.Tensor:
+    """`value` without the leading axes of size 1 that are too many for `rank`."""
     while value.ndim > rank and value.shape[0] == 1:
         value = torch.squeeze(value, 0)
     return value
@@ -296,7 +305,7 @@ def _put(base: torch.Tensor, value: torch.Tensor, picks: Picks) -> torch.Tensor:
     rank = 0 if picks.scalar else picks.rank
     rest = base.ndim - len(dims)
     after = rest - picks.position  # how many axes stand behind those of the indices
-    value = _strip(value, rank + rest)
+    value = stripped(value, rank + rest)
     _check_shape(base, value, picks)
     if base.numel() == 0:
         _demand_bounds(base, picks)
@@ -497,11 +506,21 @@ class FlatView:
 
 
 def _flat_key(key: Any, index: int) -> Any:
-    """The key of a flat view: one number, slice, `...` or list. Raises IndexError for others, lists of bools too, as NumPy does."""
-    if isinstance(key, tuple) and len(key) == 1:
-        (key,) = key
-    if key is None or (isinstance(key, tuple) and key) or (isinstance(key, list) and numpy.asarray(key).dtype == bool):
-        raise IndexError("unsupported iterator index")
+    """The key of a flat view: one number, slice, `...` or array. Raises IndexError for others, bools that are no array too.
+
+    Of everything else NumPy makes an array of integers, whatever is in it: a list of floats counts, an array of floats does not."""
+    if isinstance(key, tuple) and len(key) < 2:
+        key = slice(None) if not key else list(key[0]) if isinstance(key[0], tuple) else key[0]
     if isinstance(key, bool):
         return index if key else slice(0, 0)  # NumPy takes it for "the element the iterator stands at", or nothing
-    return slice(None) if isinstance(key, tuple) else key
+    if key is None or isinstance(key, (tuple, str, bytes)):
+        raise IndexError("unsupported iterator index")
+    if isinstance(key, torch.Tensor) and is_scalar(key):
+        if key.dtype == torch.bool:
+            raise IndexError("unsupported iterator index")
+        return cast(key, torch.int64)
+    if isinstance(key, (numpy.ndarray, slice)) or key is Ellipsis or holds_tensor(key):
+        return key
+    if numpy.asarray(key).dtype.kind in "bUS":
+        raise IndexError("unsupported iterator index")
+    return operator.index(key) if hasattr(type(key), "__index__") else numpy.asarray(key, numpy.int64)

@@ -7,13 +7,15 @@ values alone: an index that is a tensor stays a tensor.
 from __future__ import annotations
 
 import operator
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
 import torch
 
-from .arrays import as_tensor, cast
+from .arrays import as_tensor, cast, holds_tensor, is_eager, is_scalar
+from .table import Refused
 
 INVALID = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 
@@ -27,12 +29,14 @@ class Item:
     value   the slice, int, tensor or constant
     dims    how many dimensions of the array it stands for
     mask    for what a mask became: the mask's shape and the axis of it that this is
+    copies  True for an int that came in a 0-d array: what NumPy selects with it is a copy
     """
 
     kind: str
     value: Any
     dims: int
     mask: tuple[tuple[int, ...], int] | None = None
+    copies: bool = False
 
     @property
     def advanced(self) -> bool:
@@ -84,13 +88,13 @@ def _items(part: Any) -> list[Item]:
     if isinstance(part, (bool, numpy.bool_)):
         return [Item("flag", numpy.flatnonzero([bool(part)]), 0)]
     if isinstance(part, (list, tuple)):
-        return _sequence_items(list(part))
+        return _sequence_items(part)
     if isinstance(part, numpy.ndarray):
         return _constant_items(part)
     try:
         return [Item("int", operator.index(part), 1)]
     except TypeError:
-        raise IndexError(INVALID) from None
+        return _sequence_items(list(part) if isinstance(part, deque) else part)
 
 
 def _plain_slice(s: slice) -> slice:
@@ -109,14 +113,19 @@ def _tensor_items(part: torch.Tensor) -> list[Item]:
         return [Item("flag", part.reshape(1), 0) if part.ndim == 0 else Item("mask", part, part.ndim)]
     if part.is_floating_point() or part.is_complex():
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    if is_scalar(part) and is_eager(part):
+        return [Item("int", int(part), 1)]  # a view, as of a Python int
     return [Item("array", cast(part, torch.int64), 1)]  # uint8 is a number here, not torch's old kind of mask
 
 
-def _sequence_items(part: list[Any]) -> list[Item]:
+def _sequence_items(part: Any) -> list[Item]:
+    """Anything else, of which NumPy makes an array: lists, ranges, buffers, objects with `__array__`, sequences of any class."""
     if any(isinstance(leaf, torch.Tensor) for leaf in _leaves(part)):
         return _tensor_items(as_tensor(part))
+    if holds_tensor(list(getattr(part, "__dict__", {}).values())):
+        raise Refused(f"a {type(part).__name__} that holds an array as an index", "index with the array that it holds", "opaque-call")
     array = numpy.asarray(part)
-    if array.size == 0 and array.dtype == numpy.float64:
+    if array.size == 0:
         array = array.astype(numpy.int64)  # `a[[]]` selects nothing; an empty float *array* is an error
     if array.dtype.kind not in "iub":
         raise IndexError(INVALID)
@@ -124,7 +133,7 @@ def _sequence_items(part: list[Any]) -> list[Item]:
 
 
 def _leaves(part: Any) -> list[Any]:
-    return [leaf for p in part for leaf in _leaves(p)] if isinstance(part, (list, tuple)) else [part]
+    return [leaf for p in part for leaf in _leaves(p)] if isinstance(part, (list, tuple, deque)) else [part]
 
 
 def _constant_items(array: numpy.ndarray[Any, Any]) -> list[Item]:
@@ -135,7 +144,7 @@ def _constant_items(array: numpy.ndarray[Any, Any]) -> list[Item]:
     if array.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     if array.ndim == 0:
-        return [Item("int", int(array), 1)]
+        return [Item("int", int(array), 1, copies=True)]
     return [Item("array", array.astype(numpy.int64), 1)]
 
 
@@ -144,6 +153,9 @@ def _check(item: Item, axis: int, shape: tuple[int, ...]) -> None:
     if item.mask_rank:
         sizes = (item.mask[0][item.mask[1]],) if item.mask else tuple(item.value.shape)
         for offset, size in enumerate(sizes):
+            if size == 0 != shape[axis + offset]:
+                message = f"a mask of no elements, which NumPy takes for an axis of {shape[axis + offset]}"
+                raise Refused(message, "use a mask of the array's shape", "unsupported-argument")
             if size != shape[axis + offset]:
                 raise IndexError(
                     f"boolean index did not match indexed array along axis {axis + offset}; size of axis is "

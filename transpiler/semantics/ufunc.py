@@ -18,9 +18,9 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, beside, cast, dtype_of, holds_tensor, in_dtype, is_recording, is_weak, on_memory, store, widen
+from .arrays import as_tensor, beside, cast, dtype_of, holds_tensor, in_dtype, is_recording, is_scalar, is_weak, on_memory, store, widen
 from .axes import axes_of, mask_of, merged, restored, start_of
-from .destination import demand_dtype, for_out
+from .destination import demand_dtype, demand_shape, for_out
 from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
 from .explaining import explaining
 from .indexing import assigned, flat_positions
@@ -83,6 +83,9 @@ class Ufunc:
 
     def compute(self, *inputs: Any, dtype: Any = None, casting: str = "same_kind") -> Any:
         """The pure part: inputs to a new tensor (a tuple of them where the ufunc has several outputs)."""
+        array = next((x for x in inputs if isinstance(x, torch.Tensor) and not is_scalar(x)), None)
+        if array is not None and any(x is None for x in inputs) and self.__name__ in ("equal", "not_equal"):
+            return torch.full(array.shape, self.__name__ == "not_equal", device=array.device)  # None is an object that no number equals
         operands = [x if isinstance(x, (torch.Tensor, numpy.generic)) or is_weak(x) else _plain(x) for x in inputs]
         if self.compares and dtype is None:
             operands = _comparable(operands)
@@ -109,6 +112,8 @@ class Ufunc:
             if isinstance(x, torch.Tensor):
                 ready.append(widen(cast(x, d)))
                 continue
+            if d == torch.bool and isinstance(x, int) and not self.compares and not -(2**63) <= x < 2**63:
+                raise OverflowError("Python int too large to convert to C long")
             number = in_dtype(x, d)
             if position in self.numbers and device is not None:
                 ready.append(number)
@@ -120,7 +125,7 @@ class Ufunc:
 
     @explaining
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-               initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
+               initial: Any = numpy._NoValue, where: Any = True) -> torch.Tensor:  # fmt: skip
         """`numpy.ufunc.reduce`: fold the ufunc along `axis` (an int, a tuple, or None for all axes)."""
         result = self.reduce_value(array, axis, dtype, out, keepdims, initial, where)
         if out is None:
@@ -128,25 +133,26 @@ class Ufunc:
         return store(out, result, "unsafe")
 
     def reduce_value(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-                     initial: Any = None, where: Any = True) -> torch.Tensor:  # fmt: skip
+                     initial: Any = numpy._NoValue, where: Any = True) -> torch.Tensor:  # fmt: skip
         """The pure part of `reduce`: what is stored in `out`."""
         named = _REDUCTIONS.get(self.__name__)
-        extra = {k: v for k, v in (("dtype", dtype), ("initial", initial)) if v is not None} | ({} if where is True else {"where": where})
+        extra = {} if dtype is None else {"dtype": dtype}
+        extra |= {k: v for k, v, default in (("initial", initial, numpy._NoValue), ("where", where, True)) if v is not default}
         if named is not None and _takes(named, extra):
             return _value_of(named, out, (array,), {"axis": axis, "keepdims": keepdims, **extra})
         if where is not True:
             raise Refused(f"numpy.{self.__name__}.reduce with where= is not supported", "mask the array first")
         a = as_tensor(array)
         demand_dtype(f"{self.__name__}.reduce", out, a.dtype if dtype is None else to_torch(dtype))
-        known = {"axis": axis, "initial": 1 if isinstance(initial, torch.Tensor) else initial}
+        known = {"axis": axis} | ({} if initial is numpy._NoValue else {"initial": 1 if isinstance(initial, torch.Tensor) else initial})
         loop = self._folded(self.numpy.reduce, a, [int(n > 0) for n in a.shape], dtype, known)
         demand_dtype(f"{self.__name__}.reduce", out, loop)
         axes = axes_of(axis, a.ndim)
         flat = merged(cast(a, loop), axes)
         parts = list(torch.unbind(flat, -1))
-        if initial is not None:
+        if initial is not None and initial is not numpy._NoValue:
             start = start_of(initial, loop, a)
-        elif self.numpy.identity is not None:
+        elif self.numpy.identity is not None and initial is not None:
             start = cast(torch.full((), self.numpy.identity, device=a.device), loop)  # -1 is the largest number of an unsigned dtype
         else:
             start = parts.pop(0)
@@ -155,7 +161,7 @@ class Ufunc:
 
     def _folded(self, method: Callable[..., Any], a: torch.Tensor, shape: Sequence[int], dtype: Any, known: dict[str, Any]) -> torch.dtype:
         """The dtype in which a method folds an array like `a`: asked of NumPy's own, which also raises what it raises for it."""
-        given = {k: v for k, v in known.items() if v is not None or k == "axis"}
+        given = {k: v for k, v in known.items() if v is not None or k in ("axis", "initial")}
         ones = numpy.broadcast_to(numpy.ones((), to_numpy(a.dtype)), shape)
         loop = to_torch(method(ones, dtype=None if dtype is None else to_numpy(to_torch(dtype)), **given).dtype)
         if self.__name__ == "ldexp":
@@ -168,7 +174,10 @@ class Ufunc:
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.accumulate`: all partial results of folding the ufunc along `axis`."""
         result = self.accumulate_value(array, axis, dtype, out)
-        return method_laid_out(self.numpy.accumulate, result, array, axis) if out is None else store(out, result, "unsafe")
+        if out is None:
+            return method_laid_out(self.numpy.accumulate, result, array, axis)  # type: ignore[no-any-return]
+        demand_shape(f"numpy.{self.__name__}.accumulate", out, result)
+        return store(out, result, "unsafe")
 
     def accumulate_value(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """The pure part of `accumulate`: what is stored in `out`."""
@@ -186,7 +195,10 @@ class Ufunc:
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """`numpy.ufunc.reduceat`: the fold of each slice between consecutive `indices`, which must be known when traced."""
         result = self.reduceat_value(array, indices, axis, dtype, out)
-        return method_laid_out(self.numpy.reduceat, result, array, indices, axis) if out is None else store(out, result)
+        if out is None:
+            return method_laid_out(self.numpy.reduceat, result, array, indices, axis)  # type: ignore[no-any-return]
+        demand_shape(f"numpy.{self.__name__}.reduceat", out, result)
+        return store(out, result)
 
     def reduceat_value(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> torch.Tensor:
         """The pure part of `reduceat`: what is stored in `out`."""

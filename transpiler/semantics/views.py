@@ -11,7 +11,9 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, bits, is_recording, is_scalar, zero_d_array
+from .arrays import as_tensor, bits, is_recording, is_scalar, is_swapped, runs_backwards, zero_d_array
+from .dtypes import to_torch
+from .table import Refused
 
 
 def sizes(shape: Any) -> tuple[Any, ...]:
@@ -100,6 +102,36 @@ def unless_same(body: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
         return a if same else made
 
     return view
+
+
+def seen_as(a: torch.Tensor, dtype: Any) -> torch.dtype:
+    """The torch dtype as which the memory of `a` is to be seen. Refused where the bytes of what it stands for lie in another order."""
+    if is_swapped(a):
+        raise Refused("the bytes of an array that is not in the native byte order", "use the native byte order", "unsupported-dtype")
+    return to_torch(dtype)
+
+
+def retyped(a: torch.Tensor, target: torch.dtype) -> torch.Tensor:
+    """The memory of `a` seen as another dtype, where torch's `view` does not say what NumPy's does: with no elements, with a last axis of
+    one element, where the elements would not be aligned. Raises NumPy's ValueError where the bytes do not come out even."""
+    old, new = a.dtype.itemsize, target.itemsize
+    if old == new:
+        return a.view(target)
+    if a.ndim == 0:
+        raise ValueError("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+    *shape, last = a.shape
+    if last != 1 and a.numel() and (a.stride(-1) != 1 or runs_backwards(a, -1)):
+        raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+    if old % new if new < old else last * old % new:
+        raise ValueError("When changing the size of a dtype, the new size must divide the old one, or the bytes of the last axis")
+    if a.numel() == 0:
+        return torch.empty((*shape, last * old // new), dtype=target, device=a.device)
+    if last == 1:
+        a = a.as_strided(a.shape, (*a.stride()[:-1], 1))
+    try:
+        return a.view(target)
+    except RuntimeError:
+        raise Refused(f"{target} over memory that is not aligned for it", "copy the array first", "aliasing") from None
 
 
 def gather(a: torch.Tensor, axis: int, index: Any) -> torch.Tensor:

@@ -31,7 +31,7 @@ _BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
 _REDUCTIONS = ("sum", "mean", "std", "var", "prod", "any", "all", "nansum")
 """Those that give a scalar for an array without elements too."""
 _BUILTINS = ("builtins.abs", "builtins.len", "builtins.max", "builtins.min")
-_PICKY = frozenset("numpy." + n for n in ("left_shift", "right_shift", "gcd", "lcm", "ldexp", "invert", "bitwise_count", *_BITWISE))
+PICKY = frozenset("numpy." + n for n in ("left_shift", "right_shift", "gcd", "lcm", "ldexp", "invert", "bitwise_count", *_BITWISE))
 """Ufuncs that take integers alone."""
 
 
@@ -199,7 +199,7 @@ class Harmless:
         if short == "clip" and not all(f.kind == "number" for f in facts[1:]):
             return False
         fits = 1 <= len(args) <= 2 or short == "clip"
-        return fits and not set(rule.names) & _PICKY and self.operands(e) is not None and self.shape(e, env) is not None  # type: ignore[attr-defined]
+        return fits and not set(rule.names) & PICKY and self.operands(e) is not None and self.shape(e, env) is not None  # type: ignore[attr-defined]
 
     def surely(self, test: ast.expr) -> set[str]:
         """What NumPy computes whichever way a test comes out: computing it again cannot fail."""

@@ -12,6 +12,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from .facts import UNKNOWN, Fact
+from .harmless import PICKY
 from .plain import FLOATS, INTEGERS
 from .promotion import ASSUMED
 from .results import DOUBLES, SCALAR_TYPES
@@ -74,8 +75,13 @@ def _bind(r: Expressions, rule: Any, args: list[ast.expr], keywords: list[ast.ke
             env[p.name] = _Value(p.default, _literal_fact(ast.parse(p.default, mode="eval").body), given=False)
         elif p.kind not in ("var-positional", "var-keyword"):
             raise _Undecided
-    if any(name in given and not (env[name].fact.kind == "none") for name in ("out",)):
+    if "out" in given and env["out"].fact.kind != "none":
         raise _Undecided
+    if "keepdims" in given and env["keepdims"].fact.dtype != "bool":
+        raise _Undecided  # NumPy takes other numbers, torch does not
+    no_axes = any(env[name].fact.is_tensor and env[name].fact.rank == 0 for name in given)
+    if no_axes and any(name.startswith("axis") and env[name].fact.kind != "none" for name in given):
+        raise _Undecided  # torch lets axis 0 and -1 of a 0-d array through wherever it stands
     return env
 
 
@@ -94,7 +100,7 @@ def _check_loop(rule: Any, env: dict[str, _Value]) -> None:
     if any(v.given for k, v in env.items() if k not in inputs and k != "out"):
         raise _Undecided
     facts = [env[n].fact for n in inputs]
-    if set(rule.names) & DOUBLES:
+    if set(rule.names) & (DOUBLES | PICKY):
         raise _Undecided
     dtypes = {f.dtype for f in facts if f.is_tensor}
     if len(dtypes) != 1 or not dtypes <= set(FLOATS):

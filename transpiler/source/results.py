@@ -112,10 +112,31 @@ def torch_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
         a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs] if a.annotation is not None and _is_tensor_annotation(a.annotation)
     }
     every = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]} - _asked(function)
+    numpys = _numpys_devices(function)
     for n in ast.walk(function):
-        if isinstance(n, ast.Attribute) and n.attr in TORCH_ONLY and isinstance(n.value, ast.Name) and n.value.id in every:
+        if isinstance(n, ast.Attribute) and n.attr in TORCH_ONLY and isinstance(n.value, ast.Name) and n.value.id in every - numpys:
             found.add(n.value.id)
     return found
+
+
+def _numpys_devices(function: ast.AST) -> set[str]:
+    """The names whose `.device` is the text that NumPy's arrays have for one: compared with a text, or given to `to_device`."""
+    found: list[ast.expr] = []
+    for n in ast.walk(function):
+        if isinstance(n, ast.Compare):
+            sides = [n.left, *n.comparators]
+            found += sides if any(map(is_text, sides)) else []
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "to_device":
+            found += [n.func.value, *(a.value for a in n.args if isinstance(a, ast.Attribute))]
+    devices = [d.value if isinstance(d, ast.Attribute) and d.attr == "device" else d for d in found]
+    return {d.id for d in devices if isinstance(d, ast.Name)}
+
+
+def is_text(e: ast.expr) -> bool:
+    """A text as it is written, or a tuple or list with one in it."""
+    if isinstance(e, (ast.Tuple, ast.List, ast.Set)):
+        return any(map(is_text, e.elts))
+    return isinstance(e, ast.Constant) and isinstance(e.value, str)
 
 
 def _asked(function: ast.AST) -> set[str]:

@@ -56,9 +56,10 @@ class Rewriter(Expressions):
         given_out = self.hands_out and not all(map(_own, handed))
         self.used = identifiers(inside)
         self.own_names = inference.locals
-        self.mutates = given_out or any(self._writes(n) for n in inside if n not in around)
+        retypes = any(isinstance(n, ast.Attribute) and n.attr in ("view", "getfield") for n in inside)  # how bytes lie shows as by writing
+        self.mutates = given_out or retypes or any(self._writes(n) for n in inside if n not in around)
         self.plan_branches(node, parameters)
-        self.mutates = given_out or any(self._writes(n) for n in inside if n not in around)
+        self.mutates = given_out or retypes or any(self._writes(n) for n in inside if n not in around)
         layouts = Layouts(node, inside, self.fact, self.table)
         self.flips = any(self._flips(n, layouts) for n in inside if n not in around)
         inner = {a.arg for n in inside if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
@@ -403,7 +404,8 @@ class Rewriter(Expressions):
             return plain.number_fits(owner, fact)
         apart = fact.fresh or fact.kind == "scalar" or (isinstance(target.value, ast.Name) and self.apart(target.value.id, value))
         basic = not any(self.fact(part).kind == "array" for part in key_parts(target.slice))  # torch casts nothing under an array key
-        return fact.is_tensor and apart and plain.stores(owner, fact) and (basic or owner.dtype == fact.dtype)
+        whole = fact.kind == "scalar" or self.fact(target).kind == "array"  # NumPy puts no array into an element, torch one of size one
+        return fact.is_tensor and apart and whole and plain.stores(owner, fact) and (basic or owner.dtype == fact.dtype)
 
     def apart(self, name: str, value: ast.expr) -> bool:
         """True where an array this function has made itself cannot share memory with a value: that is an argument as it came."""

@@ -18,7 +18,7 @@ from .facts import COMPARISONS, OPERATORS, UNKNOWN, Fact, element_of, key_parts,
 from .findings import Finding, make_finding
 from .formatting import formatted
 from .inference import Inference
-from .results import TORCH_ONLY, call_fact
+from .results import TORCH_ONLY, call_fact, is_text
 from .rewriting_keys import with_hashed_keys
 from .text import Source, between, splice, split_operator, sub_expressions
 from .unpacking import elements, iterated
@@ -66,6 +66,7 @@ class Expressions:
     computed    expressions of which only the value counts, not which object they are
     tested      expressions of which only the truth counts
     used_up     expressions that are called where they stand, or of which a part is taken
+    texts       `x.device` beside a text, which it is in NumPy
     """
 
     def __init__(self, source: Source, resolve: Callable[[ast.Name], Fact], table: Any, path: str = "", exact: bool = False) -> None:
@@ -83,6 +84,7 @@ class Expressions:
         self.consumed: set[ast.AST] = set()
         self.computed: set[ast.AST] = set()
         self.used_up: set[ast.AST] = set()
+        self.texts: set[ast.AST] = set()
         self.tested: set[ast.AST] = set()
         self.own_names: set[str] = set()
         self.used: set[str] = set()
@@ -227,7 +229,8 @@ class Expressions:
         kinds = {f.kind for f in facts}
         repeats = "sequence" in kinds or ("scalar" in kinds and not kinds <= {"scalar", "number", "array", "tensor"})
         sequences = ufunc == "multiply" and repeats
-        scalars = ufunc == "power" and (may_square(*facts) or not any(f.kind == "array" for f in facts))  # their power is not the ufunc's
+        scalars = ufunc in ("power", "matmul") and "array" not in kinds  # their power is not the ufunc's, and they have no `@`
+        scalars = scalars or (ufunc == "power" and may_square(*facts))
         unlike = ufunc in ("equal", "not_equal") and not kinds.isdisjoint(("text", "none", "other"))  # no array is one of these
         special = (*SPECIAL.get(ufunc, ()), *(SPECIAL["equal"] if ufunc == "not_equal" else ()))
         users = "unknown" in kinds and self.computes(*special)  # `o + x`, of a class with an `__add__`
@@ -268,6 +271,8 @@ class Expressions:
     def render_Compare(self, e: ast.Compare) -> str | None:
         operands = [e.left, *e.comparators]
         facts = [self.fact(o) for o in operands]
+        if any(map(is_text, operands)):
+            self.texts |= {o for o in operands if isinstance(o, ast.Attribute) and o.attr == "device"}
         if any(f.kind in ("torch", "either") for f in facts):
             known = len(e.ops) == 1 and type(e.ops[0]) in OPERATORS and any(f.kind == "either" or f.is_tensor for f in facts)
             return self.either(OPERATORS[type(e.ops[0])], *operands) if known else None
@@ -337,7 +342,8 @@ class Expressions:
             return None
         if owner.is_tensor and not self.exact and not self.mirrored:
             flipped = plain.flip(e.slice, self.facts)
-            if flipped is not None and owner.kind == "array" and owner.dtype in plain.COMPUTED and "#" not in self.source.of(e):
+            computed = owner.kind == "array" and owner.rank != 0 and owner.dtype in plain.COMPUTED
+            if flipped is not None and computed and "#" not in self.source.of(e):
                 return f"{self.torch()}.flip({self.text(e.value)}, ({', '.join(map(str, flipped))},))"
             if (
                 owner.kind == "array"
@@ -386,6 +392,8 @@ class Expressions:
         if e.attr == "__class__" and owner.kind == "sequence":
             return self.ops("type_of", self.owner(e))
         if owner.kind in ("unknown", "other", "sequence") and self.computes(e.attr, "__getattr__", "__getattribute__"):
+            return self.ops("attribute", self.owner(e), self.quoted(e.attr))
+        if e in self.texts and owner.kind != "torch":
             return self.ops("attribute", self.owner(e), self.quoted(e.attr))
         if not owner.may_be_tensor:
             return None

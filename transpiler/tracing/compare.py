@@ -87,7 +87,10 @@ def _attribute(module: Any, path: str) -> Any:
 
 
 def _told(node: fx.Node) -> str:
-    return f"{node.format_node()} ({_place(node)})"
+    """A node as a call: `torch.clamp(sub, 0, 0) (node.py:12)`."""
+    name = getattr(node.target, "__name__", node.target)
+    given = [*map(str, node.args), *(f"{key}={value}" for key, value in node.kwargs.items())]
+    return f"{name}({', '.join(given)}) ({_place(node)})"
 
 
 def _place(node: fx.Node) -> str:

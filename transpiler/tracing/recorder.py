@@ -300,7 +300,7 @@ class Recorder(TorchFunctionMode):
             node = self.graph.create_node("call_function", _OPERATORS[name], args, kwargs, "setitem" if name == "__setitem__" else None)
         elif name in _REFLECTED:
             node = self.graph.create_node("call_function", _REFLECTED[name], (args[1], args[0]), kwargs)
-        elif kind in ("method_descriptor", "wrapper_descriptor") or getattr(torch.Tensor, name, None) is func:
+        elif kind in ("method_descriptor", "wrapper_descriptor") or getattr(torch.Tensor, name, None) in (func, _wrapped(func)):
             node = self.graph.create_node("call_method", name, args, kwargs)
         else:
             node = self.graph.create_node("call_function", func, args, kwargs)
@@ -375,6 +375,11 @@ class Recorder(TorchFunctionMode):
         for part in result if isinstance(result, (list, tuple)) else (result,):
             if isinstance(part, torch.Tensor):
                 self.sizes.append(tuple(part.shape))
+
+
+def _wrapped(func: Any) -> Any:
+    """The method that an operator of tensors is made of: `**` is a function by the name of `pow`, which no module holds."""
+    return getattr(func, "__wrapped__", func)
 
 
 def _refuse_values(name: str) -> None:

@@ -1,0 +1,118 @@
+"""Arguments that few give: no identity, numbers for bools, axes of an array that has none, an `out=` that is too large."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ..adversary.test_kinds import not_wrong, right
+from ..adversary.test_kinds_more import program
+
+EMPTY, SQUARE, ZERO_D = np.ones((0, 2)), np.array([[1, 0], [2, 3]]), np.array(3)
+SMALL = np.array([1, 9], np.uint8)
+
+REDUCTIONS = ("sum", "prod", "max", "min", "ptp", "any", "all", "mean", "std", "var", "nansum", "nanprod", "nanmax", "nanmean", "nanvar",
+              "count_nonzero")  # fmt: skip
+OTHERS = ("median", "argmax", "argmin", "nanargmax", "nanmedian", "average", "linalg.norm")
+
+
+@pytest.mark.parametrize("keepdims", ["np.True_", "1", "0", "1.5", "None", "np.int64(2)", "''", "x[0, 0]", "x[0, 0] > 0"])
+@pytest.mark.parametrize("name", [*REDUCTIONS, *OTHERS])
+def test_keepdims_of_other_types(name, keepdims):
+    not_wrong(f"return np.{name}(x, axis=0, keepdims={keepdims})", SQUARE)
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, *OTHERS])
+def test_keepdims_may_be_one(name):
+    right(f"return np.{name}(x, axis=1, keepdims=1)", SQUARE.astype(float))
+
+
+FOLDS = ("np.sum(x, {})", "np.prod(x, {})", "x.sum({})", "np.add.reduce(x, {})", "np.bitwise_or.reduce(x.astype(int), {})",
+         "np.logical_or.reduce(x, {})", "np.nansum(x, {})", "np.max(x, {})", "np.maximum.reduce(x, {})")  # fmt: skip
+
+
+@pytest.mark.parametrize("call", FOLDS)
+@pytest.mark.parametrize("axis", ["", "axis=0, ", "axis=1, "])
+@pytest.mark.parametrize("x", [EMPTY, np.ones((2, 0)), np.ones((2, 2))])
+def test_no_identity(call, axis, x):
+    fold = call.format(f"{axis}initial=None")
+    not_wrong(f"return {fold}", x)
+    not_wrong(f"try:\n    y = {fold}\nexcept ValueError:\n    y = x + 5\nreturn y", x)
+
+
+def test_no_identity_beside_a_mask():
+    not_wrong("return np.sum(x, where=x > 0, initial=None)", SQUARE)
+    right("return np.sum(x, initial=None), np.prod(x, axis=0, initial=None), np.add.reduce(x, initial=None)", SQUARE)
+
+
+@pytest.mark.parametrize("axis", ["(-1,)", "(0,)", "0", "-1", "()", "1", "(0, 0)"])
+@pytest.mark.parametrize("name", [*REDUCTIONS, *OTHERS, "sort", "cumsum", "flip", "expand_dims"])
+def test_axes_of_an_array_without_any(name, axis):
+    form = "np.{}(x, {})" if name == "expand_dims" else "np.{}(x, axis={})"
+    not_wrong(f"return {form.format(name, axis)}", ZERO_D)
+    not_wrong(f"return {form.format(name, axis)}", ZERO_D * 1.5)
+    not_wrong(f"return {form.format(name, axis)}", ZERO_D > 2)
+
+
+@pytest.mark.parametrize("keepdims", ["", ", keepdims=True"])
+@pytest.mark.parametrize("name", ["sum", "any", "count_nonzero", "nansum", "mean", "max"])
+def test_no_axes(name, keepdims):
+    for x in (SQUARE, SQUARE.astype(np.uint8), SQUARE > 1, SQUARE * 1.5):
+        right(f"return np.{name}(x, axis=(){keepdims})", x)
+
+
+RUNNING = ("np.add.accumulate(x, axis=0, out={})", "np.cumsum(x, axis=0, out={})", "np.cumprod(x, 0, out={})",
+           "np.hypot.accumulate(x, out={})", "np.nancumsum(x, axis=0, out={})",
+           "np.cumulative_sum(x, axis=0, out={})", "np.add.reduceat(x, [0], out={})")  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", ["(3, 2)", "(1, 2)", "(2, 1, 2)", "(2,)", "(1, 2, 1)", "(0, 2)", "(1, 5)"])
+@pytest.mark.parametrize("call", RUNNING)
+def test_out_of_another_shape(call, shape):
+    not_wrong(program(f"y = np.full({shape}, 9.0) | {call.format('y')} | return y"), np.array([[1.0, 2.0]]))
+
+
+@pytest.mark.parametrize("number", ["2**63", "2**64", "-2**63", "-2**63 - 1", "10**30", "2**62"])
+@pytest.mark.parametrize("dtype", ["?", "u2", "i8", "u8", "f8", "c8"])
+def test_logic_with_large_numbers(dtype, number):
+    for name in ("logical_or", "logical_and", "logical_xor"):
+        not_wrong(f"return np.{name}(x, {number})", np.ones(2, dtype))
+        not_wrong(f"return np.{name}({number}, x)", np.zeros(2, dtype))
+
+
+@pytest.mark.parametrize("choice", ["-1", "1", "300", "1.5", "x", "True", "np.int64(3)", "2**63", "x * 2"])
+@pytest.mark.parametrize("dtype", ["u1", "i1", "i8", "u2", "f2", "f4", "c8", "?"])
+def test_numbers_as_choices(dtype, choice):
+    x = np.array([0, 1, 9]).astype(dtype)
+    not_wrong(f"return np.select([x > 0], [{choice}], default=x)", x)
+    not_wrong(f"return np.select([x > 0], [x], default={choice})", x)
+
+
+@pytest.mark.parametrize("value", ["[1.0, 2.0]", "[5.0]", "1j", "np.array([1, 2])", "7", "True", "np.float32(0.1)"])
+@pytest.mark.parametrize("x", [np.array(np.nan), np.array([np.nan, 1.0]), np.array([np.inf, np.nan], np.complex64), np.array([1, 2])])
+def test_what_nan_becomes(x, value):
+    not_wrong(f"return np.nan_to_num(x, nan={value})", x)
+    not_wrong(f"return np.nan_to_num(x, nan=0.5, posinf={value})", x)
+
+
+def test_powers_of_nothing():
+    for body in ("return x ** -1", "return np.power(x, -2)", "return x ** np.int64(-1)", "return np.power(x, -1, dtype=float)",
+                 "x **= -1\nreturn x"):  # fmt: skip
+        not_wrong(body, np.zeros((0, 3), int))
+        not_wrong(body, np.ones(3, int))
+    right("return x ** -1, np.power(x, -3)", np.zeros((0, 2), np.int32))
+
+
+def test_equal_to_none():
+    for body in ("return x == None", "return x != None, None == x", "return np.equal(x, None)", "return np.not_equal(None, x)"):
+        for x in (SQUARE, ZERO_D, EMPTY, SMALL, SQUARE * 1j):
+            not_wrong(body, x)
+    right("return x == None, np.not_equal(x, None)", SQUARE)
+    not_wrong("return x.sum() == None", SQUARE)
+
+
+def test_counts_of_bytes_have_a_size():
+    right("return np.bincount(x, minlength=256).cumsum()[x]", SMALL)
+    right("return np.bincount(x, minlength=300)[x] * 2", SMALL)
+    not_wrong("return np.bincount(x, minlength=255)[x]", SMALL)
+    right("return np.bincount(x, np.ones(2), minlength=256)[x]", SMALL)
