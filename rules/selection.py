@@ -313,10 +313,13 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 def _conditions(x: torch.Tensor, condlist: Any) -> list[torch.Tensor]:
     """The conditions as masks; a single one may stand without a list around it."""
-    single = not isinstance(condlist, (list, tuple, torch.Tensor, numpy.ndarray)) or getattr(condlist, "ndim", 1) == 0
+    scalar = isinstance(condlist, torch.Tensor) and is_scalar(condlist)
+    single = scalar or not isinstance(condlist, (list, tuple, torch.Tensor, numpy.ndarray))
+    if not single and getattr(condlist, "ndim", 1) == 0:
+        raise IndexError("too many indices for array: array is 0-dimensional, but 1 were indexed")
     if not single and x.ndim:
         first = condlist[0] if len(condlist) else None
-        single = not isinstance(first, (list, numpy.ndarray)) and not (isinstance(first, torch.Tensor) and first.ndim)
+        single = not isinstance(first, (list, numpy.ndarray)) and not (isinstance(first, torch.Tensor) and not is_scalar(first))
     return [as_tensor(c, torch.bool).to(x.device) for c in ([condlist] if single else condlist)]
 
 @rule("numpy.compress", kind="selection", into="buffer",

@@ -150,8 +150,8 @@ def quantile_weights(a, weights, axis, method):
     """The weights with the rank of `a`. Raises ValueError for negative ones and for methods that know none."""
     if method != "inverted_cdf":
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
-    w = fitting_weights(a, weights, None if axis is None else normalize_axis_tuple(axis, a.ndim, "axis"))
-    demand(torch.ge(widen(w), 0), ValueError("Weights must be non-negative."))
+    w = widen(fitting_weights(a, weights, None if axis is None else normalize_axis_tuple(axis, a.ndim, "axis")))
+    demand(torch.ge(w, 0), ValueError("Weights must be non-negative."))
     return w
 
 def _interpolated(ordered, q, method, weak, skip_nan):

@@ -116,3 +116,43 @@ def test_counts_of_bytes_have_a_size():
     right("return np.bincount(x, minlength=300)[x] * 2", SMALL)
     not_wrong("return np.bincount(x, minlength=255)[x]", SMALL)
     right("return np.bincount(x, np.ones(2), minlength=256)[x]", SMALL)
+
+
+def test_conditions_without_axes():
+    for condition in ("np.array(True)", "x[0] > 0", "np.array(x[0] > 5)", "x > 3", "[True, False]"):
+        not_wrong(f"return np.piecewise(x, [{condition}], [1, 0])", SMALL)
+        not_wrong(f"return np.piecewise(x, {condition}, [1, 0])", SMALL)
+        not_wrong(f"return np.piecewise(x, [{condition}], [lambda v: v * 2])", SMALL * 1.5)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", "i4", "?", "f2", "f4"])
+def test_weights_of_any_dtype(dtype):
+    for call in ("np.quantile(x, 0.7, method='inverted_cdf', weights=w)", "np.average(x, weights=w)", "np.bincount([0, 1, 1], w)",
+                 "np.histogram(x, bins=2, weights=w)", "np.cov(x, aweights=w)"):  # fmt: skip
+        not_wrong(f"w = np.array([1, 0, 1]).astype({dtype!r})\nreturn {call}", np.array([3.0, 1.0, 2.0]))
+
+
+def test_masks_do_not_enlarge():
+    shapes = ((1,), "0"), ((1, 3), "(2, 3)"), ((2, 1), "(2, 2)")
+    for x, mask in ((np.ones(shape), f"np.ones({larger}, bool)") for shape, larger in shapes):
+        for call in ("np.sum(x, axis=0, where={})", "np.mean(x, where={})", "np.max(x, initial=-1, where={})", "np.any(x, where={})",
+                     "np.nanmean(x, axis=0, where={})", "np.std(x, where={})"):  # fmt: skip
+            not_wrong(f"return {call.format(mask)}", x)
+
+
+def test_values_with_too_many_axes():
+    for call in ("np.full_like(x, [[[5]]])", "np.full((), [7])", "np.full((2,), [[x[0], 3]])", "np.full_like(x[0], x[:1])"):
+        right(f"return {call}", SMALL)
+    not_wrong("return np.full(2, [[1, 2], [3, 4]])", SMALL)
+
+
+def test_reversed_bytes():
+    for body in ("return x[::-1].view(np.uint16)", "return x[..., ::-1].view(np.int8)", "y = x[::-1]\nreturn y.copy().view(np.uint16)"):
+        not_wrong(body, SMALL)
+    not_wrong("return x[::-1]", ZERO_D)
+    not_wrong("return x[..., ::-1]", ZERO_D)
+
+
+def test_masks_of_nothing():
+    for body in ("return x[np.zeros(0, bool)]", "x[np.zeros(0, bool)] = 3\nreturn x", "return x.flat[np.zeros(0, bool)]"):
+        not_wrong(body, SMALL)

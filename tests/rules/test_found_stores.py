@@ -12,7 +12,8 @@ FULL, FITTING = np.array([100, 100], np.int8), np.array([1, 100], np.int8)
 READY = ("s = x.astype(np.int64).sum() | z = s / 0.0 - s / 0.0 | v = np.stack([s]) | a = np.array(s) | m = np.array([True])"
          " | y = x[:1].copy()")  # fmt: skip
 VALUES = ("s", "[s]", "(s,)", "[[s]]", "[v]", "[a]", "[s, s]", "[3, s]", "a", "v", "np.array([s])", "np.full(1, s, np.int8)",
-          "[z]", "[z, 1.5]", "x[:1]", "x[:1] * 2", "np.ones((1, 1), np.int8)", "x[0]", "[x[0]]", "x.max() * np.ones(1, np.int8)")  # fmt: skip
+          "[z]", "[z, 1.5]", "x[:1]", "x[:1] * 2", "np.ones((1, 1), np.int8)", "x[0]", "[x[0]]",
+          "x.max() * np.ones(1, np.int8)")  # fmt: skip
 
 
 @pytest.mark.parametrize("value", VALUES)

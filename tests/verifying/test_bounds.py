@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import np2fx
+import np2fx.semantics
 import np2fx.tracing
 import numpy as np
 import pytest
@@ -29,9 +30,19 @@ def root(x):
     return x * (float(x[0]) ** 0.5).real
 
 
+def inverted(x):
+    return np.linalg.inv(np.outer(x, x) + np.eye(3) * 9)
+
+
 @pytest.mark.parametrize(
     ("fn", "said", "way_out"),
-    [(whole, "64 bits", "floats"), (rounded, "64 bits", "floats"), (ordered, "NaN", "np.sort"), (root, "complex", "complex(v)")],
+    [
+        (whole, "64 bits", "floats"),
+        (rounded, "64 bits", "floats"),
+        (ordered, "NaN", "np.sort"),
+        (root, "complex", "complex(v)"),
+        (inverted, "LAPACK", "finite numbers"),
+    ],
 )
 def test_a_limit_of_graphs_is_called_one(fn: Any, said: str, way_out: str) -> None:
     report = np2fx.verify(fn, np.array([1.0, 2.0, 3.0]), max_examples=100)
@@ -78,4 +89,5 @@ def test_other_errors_are_mismatches(error: Any) -> None:
 
 @pytest.mark.parametrize("text", texts())
 def test_the_words_are_those_of_graphs(text: str) -> None:
-    assert any(text in path.read_text() for path in Path(np2fx.tracing.__file__).parent.glob("*.py"))
+    folders = (Path(module.__file__).parent for module in (np2fx.tracing, np2fx.semantics))
+    assert any(text in path.read_text() for folder in folders for path in folder.glob("*.py"))

@@ -1,4 +1,5 @@
-"""Where torch raises and NumPy gives a value because a number of a graph, or beside a tensor, has bounds that Python's numbers do not have.
+"""Where torch raises and NumPy gives a value: a number of a graph, or beside a tensor, has bounds that Python's numbers do not have, and
+what NumPy's build of LAPACK makes of NaN is its own.
 
 These are limits that are documented, and no faults: nothing comes out wrong. A graph says so in the words of its assertions.
 """
@@ -16,6 +17,10 @@ _BOUNDS = {
     "the power of a negative number is complex": (
         "the kind of a number of a graph does not hang on values, and Python's power of a negative float is complex",
         "write complex(v) ** p where complex numbers are meant, or declare that the argument is not negative",
+    ),
+    "with values that are not finite": (
+        "what comes of matrices with NaN or infinities hangs on the build of LAPACK",
+        "put finite numbers where there are none, or declare what the argument is in, as in \"float64[n, n] in [-1, 1]\"",
     ),
     "the power of two ints has become": (
         "the kind of a number of a graph does not hang on values, and Python's power of two ints is an int or a float",
