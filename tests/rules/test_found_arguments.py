@@ -156,3 +156,8 @@ def test_reversed_bytes():
 def test_masks_of_nothing():
     for body in ("return x[np.zeros(0, bool)]", "x[np.zeros(0, bool)] = 3\nreturn x", "return x.flat[np.zeros(0, bool)]"):
         not_wrong(body, SMALL)
+
+
+def test_devices_are_texts_where_no_one_speaks_of_torch():
+    right("return x, x.device", SMALL)
+    right("d = x.device\nreturn np.zeros(2, device=d) + x, d, d == 'cpu'", SMALL)

@@ -70,6 +70,29 @@ def test_negated(f, dtype):
         check_parts(found, expected)
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 7, 50, 99, -1, -2, -3, -7, -99])
+def test_whole_powers_are_multiplied_out(exponent, dtype):
+    """The signs of zeros are NumPy's, and a real base has real powers: the side of a branch cut hangs on that."""
+    parts = [0.0, -0.0, 1.0, -1.0, -2.5, np.inf, np.nan]
+    z = np.array([complex(a, b) for a in parts for b in parts], dtype)
+
+    def by_number(x):
+        return np.power(x, exponent)
+
+    def by_array(x, y):
+        return np.power(x, y)
+
+    for f, arrays in ((by_number, [z]), (by_array, [z, np.full(z.shape, exponent, dtype)])):
+        with np.errstate(all="ignore"):
+            expected = f(*arrays)
+            results = both(f, *arrays)
+        finite = np.isfinite(expected)
+        for found in results:
+            assert np.array_equal(np.isfinite(found.numpy()), finite)
+            check_parts(found[torch.from_numpy(finite)], expected[finite])
+
+
 def test_powers_of_complex_zero():
     base = np.array([0j, complex(-0.0, 0.0), 1 + 1j], np.complex128)
     exponent = np.array([2, 2 + 1j, 0, -1, 1j, -0.5 + 2j], np.complex128)

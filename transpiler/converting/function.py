@@ -167,7 +167,7 @@ class Converted:
         self, known: dict[str, Fact], objects: Iterable[str] = (), classes: Callable[[], frozenset[str]] = user_code.names
     ) -> tuple[str, bool, list[Finding], set[str]]:
         source, node = self._parsed
-        known = {**known, **dict.fromkeys(torch_parameters(node) - set(objects), TORCH)}
+        known = {**known, **dict.fromkeys(torch_parameters(node, source.text) - set(objects), TORCH)}
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
         rewriter.torch_name, rewriter.npx_name, rewriter.ops_name = map(self._own_names().__getitem__, ("torch", "npx", "ops"))
         rewriter.user_classes = classes

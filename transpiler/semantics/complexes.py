@@ -36,12 +36,55 @@ def sign(x: torch.Tensor) -> torch.Tensor:
 
 
 def power(base: Any, exponent: Any) -> torch.Tensor:
-    """`base ** exponent`: 1 for the exponent 0; of 0 it is 0 for an exponent with a positive real part, NaN for all others."""
+    """`base ** exponent`: 1 for the exponent 0; of 0 it is 0 for an exponent with a positive real part, NaN for all others.
+
+    Whole exponents below 100 are multiplied out, as `npy_cpow` does: no rounding gives them an imaginary part, and its sign is NumPy's."""
     made = torch.pow(base, exponent)
-    tensors = [as_tensor(x, made.dtype).to(made.device) for x in (base, exponent)]
-    at_zero = torch.where(torch.gt(tensors[1].real, 0), 0.0, math.nan).to(made.real.dtype)
-    made = torch.where(torch.eq(tensors[0], 0), torch.complex(at_zero, at_zero), made)
-    return torch.where(torch.eq(tensors[1], 0), 1, made)
+    x, y = (as_tensor(x, made.dtype).to(made.device) for x in (base, exponent))
+    if isinstance(exponent, torch.Tensor):
+        small = torch.logical_and(torch.eq(y.real, torch.trunc(y.real)), torch.lt(torch.abs(y.real), 100))
+        whole = torch.logical_and(torch.eq(y.imag, 0), small)
+        made = torch.where(whole, _multiplied_out(x, torch.where(whole, y.real, 0).to(torch.int64)), made)
+    elif complex(exponent).imag == 0 and complex(exponent).real in range(-99, 100):
+        made = _multiplied_out(x, int(complex(exponent).real))
+    at_zero = torch.where(torch.gt(y.real, 0), 0.0, math.nan).to(made.real.dtype)
+    made = torch.where(torch.eq(x, 0), torch.complex(at_zero, at_zero), made)
+    return torch.where(torch.eq(y, 0), 1, made)
+
+
+_Parts = tuple[torch.Tensor, torch.Tensor]
+
+
+def _times(a: _Parts, b: _Parts) -> _Parts:
+    return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
+
+
+def _multiplied_out(x: torch.Tensor, n: torch.Tensor | int) -> torch.Tensor:
+    """`x ** n` for -100 < n < 100 by squaring, the power of the absolute value inverted by Smith's method for n < 0."""
+    base = (x.real, x.imag)
+    if isinstance(n, int) and 0 < n < 4:
+        power = base if n == 1 else _times(base, base) if n == 2 else _times(base, _times(base, base))
+        return torch.complex(*power)
+    size: Any = abs(n)
+    made, square = (torch.ones_like(x.real), torch.zeros_like(x.real)), base
+    for bit in range(size.bit_length() if isinstance(size, int) else 7):
+        more = _times(made, square)
+        if isinstance(size, torch.Tensor):
+            taken = torch.ne(torch.bitwise_and(size, 1 << bit), 0)
+            made = torch.where(taken, more[0], made[0]), torch.where(taken, more[1], made[1])
+        elif size >> bit & 1:
+            made = more
+        square = _times(square, square)
+    by_real = torch.le(torch.abs(made[1]), torch.abs(made[0]))
+    ratio = torch.where(by_real, made[1] / made[0], made[0] / made[1])
+    scale = 1 / torch.where(by_real, made[0] + made[1] * ratio, made[0] * ratio + made[1])
+    inverse = torch.complex(torch.where(by_real, 1.0, ratio + 0) * scale, torch.where(by_real, 0 - ratio, -1.0) * scale)
+    if isinstance(n, int):
+        return inverse if n < 0 else torch.complex(*made)
+    found = torch.where(torch.lt(n, 0), inverse, torch.complex(*made))
+    for small in (1, 2, 3):
+        found = torch.where(torch.eq(n, small), _multiplied_out(x, small), found)
+    return found
 
 
 def exp2(x: torch.Tensor) -> torch.Tensor:

@@ -67,7 +67,7 @@ class Module:
         found: dict[str, Fact] = {}
         assumed: list[str] = []
         numbers: list[str] = []
-        tensors = torch_parameters(function)
+        tensors = torch_parameters(function, self.source.text)
         for i, a in enumerate([*positional, *args.kwonlyargs]):
             if a.arg in tensors:
                 found[a.arg] = TORCH
@@ -96,7 +96,7 @@ class Module:
     def declared(self, function: FunctionNode, checked: bool) -> dict[str, Fact]:
         """What a helper's own text says of its parameters: torch tensors, and where it is `checked` on entry the arrays whose dtype
         an annotation tells."""
-        found = dict.fromkeys(torch_parameters(function), TORCH)
+        found = dict.fromkeys(torch_parameters(function, self.source.text), TORCH)
         if checked and not self.exact:
             for a in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
                 value = of_annotation(a.annotation, self.names)

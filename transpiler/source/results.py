@@ -105,16 +105,19 @@ TORCH_ONLY = frozenset((
 """Attributes that a torch tensor has and an ndarray has not."""
 
 
-def torch_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    """The parameters that are torch tensors in the original: annotated so, or used with what only a torch tensor has."""
+def torch_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, text: str) -> set[str]:
+    """The parameters that are torch tensors in the original: annotated so, or used with what only a torch tensor has.
+
+    text  the module's: where it never speaks of torch, `.device` is NumPy's"""
     args = function.args
     found = {
         a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs] if a.annotation is not None and _is_tensor_annotation(a.annotation)
     }
     every = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]} - _asked(function)
     numpys = _numpys_devices(function)
+    telling = TORCH_ONLY if "torch" in text else TORCH_ONLY - {"device"}
     for n in ast.walk(function):
-        if isinstance(n, ast.Attribute) and n.attr in TORCH_ONLY and isinstance(n.value, ast.Name) and n.value.id in every - numpys:
+        if isinstance(n, ast.Attribute) and n.attr in telling and isinstance(n.value, ast.Name) and n.value.id in every - numpys:
             found.add(n.value.id)
     return found
 

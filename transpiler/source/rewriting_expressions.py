@@ -393,7 +393,8 @@ class Expressions:
             return self.ops("type_of", self.owner(e))
         if owner.kind in ("unknown", "other", "sequence") and self.computes(e.attr, "__getattr__", "__getattribute__"):
             return self.ops("attribute", self.owner(e), self.quoted(e.attr))
-        if e in self.texts and owner.kind != "torch":
+        numpys = e.attr == "device" and owner.is_tensor and "torch" not in self.source.text  # no one here asks a tensor for it
+        if (e in self.texts or numpys) and owner.kind != "torch":
             return self.ops("attribute", self.owner(e), self.quoted(e.attr))
         if not owner.may_be_tensor:
             return None
