@@ -7,6 +7,7 @@ What NumPy returns as a view is a torch view here too. Flips are views in NumPy 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 
 import numpy
@@ -174,7 +175,7 @@ def squeeze(a, axis=None):
     a = as_tensor(a)
     if axis is None or (a.ndim == 0 and axis in (0, -1)):
         return torch.squeeze(a)
-    axes = _axes(axis, a.ndim)
+    axes = _axes(axis if isinstance(axis, tuple) else operator.index(axis), a.ndim)
     if any(a.shape[d] != 1 for d in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return torch.squeeze(a, axes)

@@ -574,6 +574,8 @@ def _lifted(function: types.FunctionType) -> Callable[..., Any]:
 
 
 from .boundary import boundary, twin  # noqa: E402  (rewritten files spell it ops.boundary)
+from .errors import caught, passed_on, suppress, told  # noqa: E402
 
-__all__ = ["boundary", "call", "delete_attribute", "delete_item", "each", "entering", "getitem", "iterate", "keeping", "key", "method",
-           "python", "scalar", "setitem", "shown", "spread", "truth", "twin", "update", "update_item"]  # fmt: skip
+__all__ = ["boundary", "call", "caught", "delete_attribute", "delete_item", "each", "entering", "getitem", "iterate",
+           "keeping", "key", "method", "passed_on", "python", "scalar", "setitem", "shown", "spread", "suppress", "told",
+           "truth", "twin", "update", "update_item"]  # fmt: skip

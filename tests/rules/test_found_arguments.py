@@ -161,3 +161,18 @@ def test_masks_of_nothing():
 def test_devices_are_texts_where_no_one_speaks_of_torch():
     right("return x, x.device", SMALL)
     right("d = x.device\nreturn np.zeros(2, device=d) + x, d, d == 'cpu'", SMALL)
+
+
+ODD = ("np.tril(y, k=True)", "np.diag(x, k=True)", "np.diag(y, np.int64(1))", "np.trace(y, offset=True)",
+       "np.linalg.svd(y, 0)[1]", "np.linalg.cholesky(y @ y.T + np.eye(2), upper=0)", "np.linalg.pinv(y, hermitian=0)",
+       "np.roll(x, True)", "np.repeat(x, True)", "np.tile(x, True)", "np.expand_dims(x, True)", "np.stack([x, x], axis=True)",
+       "np.swapaxes(y, True, -1)", "np.reshape(x, None)", "np.tensordot(y, y, np.int64(1))", "np.take(x, 5, mode=1)",
+       "np.put(x, [0], [1], 0)", "np.where(x > 1, None, x)", "np.var(x, ddof=True)", "np.nanvar(x, ddof=True)",
+       "np.sum(y, axis=[0])", "np.squeeze(y[:1], axis=[0])", "np.full(True, 1)", "np.full({}, 1)", "np.zeros(None)",
+       "np.unique(y, axis=True)", "np.rollaxis(y, 0, np.float32(1))", "np.fft.rfft(x, n=True)", "np.sum(y, keepdims=10**20)",
+       "np.broadcast_to(x[:1], True)", "np.percentile(x, 1j)", "np.linalg.vector_norm(x, ord=[0])", "np.concatenate('a')")  # fmt: skip
+
+
+@pytest.mark.parametrize("call", ODD)
+def test_odd_types_are_numpys_or_refused(call):
+    not_wrong(f"y = np.array([[1.0, 2.0], [3.0, 5.0]])\nreturn {call}", SMALL * 1.0)

@@ -87,7 +87,10 @@ def kept(keepdims: Any, truth: bool = False) -> bool:
         raise TypeError("integer argument expected, got float")
     if isinstance(keepdims, torch.Tensor) and keepdims.dtype == torch.bool:
         raise TypeError("'numpy.bool' object cannot be interpreted as an integer")
-    return bool(operator.index(keepdims))
+    number = operator.index(keepdims)
+    if not -(2**31) <= number < 2**31:
+        raise OverflowError("Python int too large to convert to C long")
+    return bool(number)
 
 
 def over_axes(scalar_axis: bool = True, single: bool = False, empty: str | None = None) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ import torch
 
 from .arrays import is_read_only, is_recording, is_scalar
 from .dtypes import to_numpy
-from .table import original
+from .table import Refused, original
 
 ERRORS = (ValueError, TypeError, IndexError, RuntimeError, OverflowError)
 
@@ -50,8 +50,9 @@ class _Unknown(Exception):
 
 
 def numpys_own(error: Exception, name: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
-    """The error that NumPy's function (a name or the object) raises; the error itself where it raises none, or cannot be asked."""
-    if is_recording():
+    """The error that NumPy's function (a name or the object) raises; the error itself where it cannot be asked. Where NumPy raises none
+    the rule does not know such arguments: they are refused."""
+    if is_recording() or str(error).startswith("Inplace update to inference tensor"):
         return error
     try:
         given, named = [_held(a) for a in args], {k: _held(v) for k, v in kwargs.items()}
@@ -68,7 +69,8 @@ def numpys_own(error: Exception, name: Any, args: tuple[Any, ...], kwargs: dict[
             function(*given, **named)
         except Exception as own:
             return own.with_traceback(None)
-    return error
+    called = name if isinstance(name, str) else f"numpy.{getattr(name, '__name__', name)}"
+    return Refused(f"{called} with such arguments ({error})", "give it arguments of the types that its documentation names")
 
 
 def _held(a: Any) -> Any:

@@ -18,6 +18,8 @@ from .table import Refused
 
 def sizes(shape: Any) -> tuple[Any, ...]:
     """A shape as NumPy takes it (an int, or a sequence or array of ints) as a tuple of Python ints."""
+    if isinstance(shape, (bool, dict, set)):
+        raise TypeError(f"expected a sequence of integers or a single integer, got '{shape}'")
     if isinstance(shape, (torch.Tensor, numpy.ndarray)):
         shape = shape.tolist()
     if not isinstance(shape, Iterable):

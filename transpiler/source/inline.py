@@ -77,12 +77,24 @@ def _bind(r: Expressions, rule: Any, args: list[ast.expr], keywords: list[ast.ke
             raise _Undecided
     if "out" in given and env["out"].fact.kind != "none":
         raise _Undecided
-    if "keepdims" in given and env["keepdims"].fact.dtype != "bool":
-        raise _Undecided  # NumPy takes other numbers, torch does not
+    if not all(_fits(p, given[p.name], env[p.name].fact, rule) for p in rule.parameters if p.name in given):
+        raise _Undecided
     no_axes = any(env[name].fact.is_tensor and env[name].fact.rank == 0 for name in given)
     if no_axes and any(name.startswith("axis") and env[name].fact.kind != "none" for name in given):
         raise _Undecided  # torch lets axis 0 and -1 of a 0-d array through wherever it stands
     return env
+
+
+def _fits(parameter: Any, node: ast.expr, fact: Fact, rule: Any) -> bool:
+    """Whether torch takes for a parameter what NumPy takes: it is strict about bools, None and lists of axes, the rule itself is not."""
+    default = None if parameter.default is None else _literal_fact(ast.parse(parameter.default, mode="eval").body)
+    if parameter.name.startswith("axis") and fact.kind == "sequence":
+        return isinstance(node, ast.Tuple) or fact.value == "tuple"
+    if fact.kind == "none":
+        return default is not None and default.kind == "none"
+    if default is not None and default.kind == "number" and (fact.is_tensor or (default.dtype == "bool") != (fact.dtype == "bool")):
+        return False
+    return fact.kind != "number" or fact.dtype != "bool" or default is not None or rule.kind in ("elementwise", "selection", "predicate")
 
 
 def _literal_fact(node: ast.expr) -> Fact:

@@ -72,7 +72,7 @@ class Rewriter(Expressions):
         self.stored_names = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         self.used_up = {n.func for n in inside if isinstance(n, ast.Call)}
         self.used_up |= {n.value for n in inside if isinstance(n, (ast.Attribute, ast.Subscript))}
-        self.consumed = {c for n in inside for c in _consumed_by(n)}
+        self.consumed = {c for n in inside for c in self._consumed_by(n)}
         self.tested = {t for n in inside for test in _tests_of(n) for t in _asked_for_truth(test)}
         bound = [(t.id, s.value) for s in inside if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
         other = {
@@ -225,6 +225,8 @@ class Rewriter(Expressions):
     def entered(self, s: ast.With) -> None:
         for item in s.items:
             text = self.text(item.context_expr)
+            if isinstance(item.context_expr, ast.Call) and self.fact(item.context_expr.func).value == "contextlib.suppress":
+                text = self.ops("suppress", *map(self.text, item.context_expr.args))
             users = self.fact(item.context_expr).kind == "unknown" and self.computes("__enter__", "__exit__")
             target = item.optional_vars
             form = [pattern(target)] if target is not None and unpacks(self, target) else []
@@ -258,12 +260,27 @@ class Rewriter(Expressions):
         """In a `try` the errors have to be NumPy's own, so the rules are called, which raise them."""
         with self.errors_caught(any(map(catches_attributes, s.handlers))):
             self.block(s.body)
+        ours = any(self.fact(n).may_be_tensor for part in s.body for n in ast.walk(part) if isinstance(n, ast.expr))
         for h in s.handlers:
             if h.type is not None:
-                self.piece(h.type, self.text(h.type))
+                self.piece(h.type, self.ops("caught", self.text(h.type)) if ours else self.text(h.type))
+            elif ours:
+                start = self.source.span(h)[0] + len("except")
+                self.pieces.append((start, start, " " + self.ops("caught")))
+            if ours and h.name is not None and any(isinstance(n, ast.Name) and n.id == h.name for part in h.body for n in ast.walk(part)):
+                self.before(h.body[0], f"{h.name} = {self.ops('told', h.name)}")
             self.block(h.body)
+        if ours and _swallows(s.finalbody):
+            self.before(s.finalbody[0], self.ops("passed_on"))
         self.block(s.orelse)
         self.block(s.finalbody)
+
+    def before(self, s: ast.stmt, statement: str) -> None:
+        """A statement in front of the first one of a block."""
+        start = self.source.span(s)[0]
+        line = self.source.starts[s.lineno - 1]
+        indent = self.source.slice(line, start)
+        self.pieces.append((start, start, f"{statement}; " if indent.strip() else f"{statement}{self.source.newline}{indent}"))
 
     def outer_names(self, s: ast.Global | ast.Nonlocal) -> None:
         """A variable of the module, or of a function around the node, that the node binds anew."""
@@ -407,6 +424,20 @@ class Rewriter(Expressions):
         whole = fact.kind == "scalar" or self.fact(target).kind == "array"  # NumPy puts no array into an element, torch one of size one
         return fact.is_tensor and apart and whole and plain.stores(owner, fact) and (basic or owner.dtype == fact.dtype)
 
+    def _consumed_by(self, n: ast.AST) -> list[ast.AST]:
+        """The parts of a construct whose values are used up at once: nothing keeps a view of them, as a list or a dict does."""
+        if isinstance(n, ast.BinOp):
+            return [n.left, n.right]
+        if isinstance(n, ast.UnaryOp):
+            return [n.operand]
+        if isinstance(n, ast.Compare):
+            return [n.left, *n.comparators]
+        if isinstance(n, ast.AugAssign):
+            return [n.value]
+        if isinstance(n, ast.Assign) and all(isinstance(t, ast.Subscript) and self.fact(t.value).is_tensor for t in n.targets):
+            return [n.value]
+        return []
+
     def apart(self, name: str, value: ast.expr) -> bool:
         """True where an array this function has made itself cannot share memory with a value: that is an argument as it came."""
         return name in self.made_here and isinstance(value, ast.Name) and value.id in self.own_names and value.id not in self.stored_names
@@ -538,21 +569,6 @@ def _own(returned: Fact) -> bool:
     if returned.kind == "scalar":
         return False  # `x[0]` is a copy in NumPy and, as it stands, a view in torch
     return returned.fresh or returned.kind in ("number", "none", "text", "name", "dtype")
-
-
-def _consumed_by(n: ast.AST) -> list[ast.AST]:
-    """The parts of a construct whose values are used up at once: nothing keeps a view of them."""
-    if isinstance(n, ast.BinOp):
-        return [n.left, n.right]
-    if isinstance(n, ast.UnaryOp):
-        return [n.operand]
-    if isinstance(n, ast.Compare):
-        return [n.left, *n.comparators]
-    if isinstance(n, ast.AugAssign):
-        return [n.value]
-    if isinstance(n, ast.Assign) and all(isinstance(t, ast.Subscript) for t in n.targets):
-        return [n.value]
-    return []
 
 
 def _tests_of(n: ast.AST) -> list[ast.expr]:
