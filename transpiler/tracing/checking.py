@@ -9,7 +9,7 @@ import numpy
 import torch
 
 from ..semantics.arrays import as_tensor
-from .compare import difference, repeated_tolerance
+from .compare import difference, largest_in, repeated_tolerance, values_of
 from .errors import error
 from .module import Face, TracedModule, copied
 from .structure import Fixed, Node, children, emptied, flatten, is_leaf, leaf_names, match, rebuild
@@ -21,11 +21,13 @@ _LEAK = "a value came out of a call that the tracer does not see"
 _WAY_OUT = "look for compiled code, files, random numbers or state that changes between calls, and split the node there"
 
 
-def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[Any], diagnose: Callable[[], Any]) -> None:
+def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[Any],
+                 diagnose: Callable[[list[float]], Any]) -> None:  # fmt: skip
     """Raise TraceError unless the traced run had the plain run's values and the graph gives them too.
 
     `result` and `mutated` are what the plain run returned and left in its arguments. The traced run is NumPy's as well: a difference
-    there is a call that got poison, or that has a state. `diagnose` looks for the rule that is wrong, where only the graph differs."""
+    there is a call that got poison, or that has a state. `diagnose` looks for the rule that is wrong, where only the graph differs, and
+    lists the largest numbers on the way: what is left of them where all cancels is rounding."""
     face: Face = made.module.face  # type: ignore[assignment]
     coarsest = repeated_tolerance(*(numpy.asarray(x).dtype for x in mutated if not isinstance(x, torch.Tensor)))
     why = _difference(face, result, made.result, mutated, made.given, coarsest)
@@ -35,8 +37,11 @@ def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[
     why = _difference(face, result, got, mutated, tensors, computed_in=face.rounded)
     if why is None:
         return
-    diagnose()
-    raise error("leaked-constant", f"the graph gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
+    seen = [largest_in(values_of(x) if isinstance(x, torch.Tensor) else numpy.asarray(x)) for x in leaves]
+    diagnose(seen)
+    why = _difference(face, result, got, mutated, tensors, computed_in=face.rounded, largest=max(seen, default=0.0))
+    if why is not None:
+        raise error("leaked-constant", f"the graph gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
 
 
 def _graph_run(module: TracedModule, face: Face, leaves: list[Any]) -> tuple[Any, list[torch.Tensor]]:
@@ -52,16 +57,16 @@ def _graph_run(module: TracedModule, face: Face, leaves: list[Any]) -> tuple[Any
 
 
 def _difference(face: Face, want: Any, got: Any, mutated: list[Any], left: list[Any], repeated: float | None = None,
-                computed_in: Iterable[numpy.dtype[Any]] = ()) -> str | None:  # fmt: skip
-    why = compare_results(want, got, repeated=repeated, computed_in=computed_in)
+                computed_in: Iterable[numpy.dtype[Any]] = (), largest: float = 0.0) -> str | None:  # fmt: skip
+    why = compare_results(want, got, repeated=repeated, computed_in=computed_in, largest=largest)
     if why is not None:
         return why
     pairs = zip(face.names, mutated, left, strict=True)
-    return next((f"{name}: {d}" for name, a, b in pairs if (d := difference(a, b, repeated, computed_in))), None)
+    return next((f"{name}: {d}" for name, a, b in pairs if (d := difference(a, b, repeated, computed_in, largest))), None)
 
 
 def compare_results(want: Any, got: Any, path: str = "result", repeated: float | None = None,
-                    computed_in: Iterable[numpy.dtype[Any]] = ()) -> str | None:  # fmt: skip
+                    computed_in: Iterable[numpy.dtype[Any]] = (), largest: float = 0.0) -> str | None:  # fmt: skip
     """How a graph's result differs from the function's own; None where it does not."""
     wanted: list[Any] = []
     gotten: list[Any] = []
@@ -71,7 +76,7 @@ def compare_results(want: Any, got: Any, path: str = "result", repeated: float |
         return why
     names = leaf_names(structure)
     pairs = zip(names, wanted, gotten, strict=True)
-    return next((f"{n}: {d}" for n, a, b in pairs if (d := difference(a, b, repeated, computed_in))), None)
+    return next((f"{n}: {d}" for n, a, b in pairs if (d := difference(a, b, repeated, computed_in, largest))), None)
 
 
 def _leaves_like(structure: Any, got: Any) -> Any:

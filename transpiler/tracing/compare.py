@@ -104,11 +104,13 @@ def values_of(x: torch.Tensor) -> numpy.ndarray[Any, Any]:
         return x.detach().resolve_conj().resolve_neg().cpu().numpy()
 
 
-def difference(want: Any, got: Any, repeated: float | None = None, computed_in: Iterable[numpy.dtype[Any]] = ()) -> str | None:
+def difference(want: Any, got: Any, repeated: float | None = None, computed_in: Iterable[numpy.dtype[Any]] = (),
+               largest: float = 0.0) -> str | None:  # fmt: skip
     """How a result differs from NumPy's (an array or a number), beyond rounding; None where it does not.
 
     `repeated`: both are NumPy's, computed from inputs of this tolerance (see `repeated_tolerance`). `computed_in`: the dtypes on the way
-    to it; what was rounded to float16 is no better for being float64 in the end."""
+    to it; what was rounded to float16 is no better for being float64 in the end. `largest`: the largest number on the way, of whose size
+    rounding is where all cancels."""
     if isinstance(got, torch.Tensor):
         got = values_of(got)
     a, b = numpy.asarray(want), numpy.asarray(got)
@@ -126,9 +128,22 @@ def difference(want: Any, got: Any, repeated: float | None = None, computed_in: 
     a, b = a.astype(wide), b.astype(wide)
     finite = numpy.abs(a[numpy.isfinite(a)])
     scale = float(finite.max()) if finite.size else 0.0
+    rounding = _UNITS * max((float(numpy.finfo(d).eps) for d in (a.dtype, *computed_in) if d.kind in "fc"), default=0.0) * largest
     with numpy.errstate(all="ignore"):
-        close = numpy.isclose(b, a, rtol=tolerance, atol=tolerance * min(scale, 1e300), equal_nan=True)
+        close = numpy.isclose(b, a, rtol=tolerance, atol=max(tolerance * min(scale, 1e300), rounding), equal_nan=True)
     return None if close.all() else f"{_short(b)}, NumPy has {_short(a)}"
+
+
+def largest_in(x: Any) -> float:
+    """The largest finite number of an array, 0 where there is none."""
+    if x.dtype.kind not in "iufc":
+        return 0.0
+    size = numpy.abs(numpy.asarray(x, numpy.complex128))
+    return float(size[numpy.isfinite(size)].max(initial=0.0))
+
+
+_UNITS = 64
+"""How many units in the last place of the largest number a sum may be off."""
 
 
 def repeated_tolerance(*dtypes: numpy.dtype[Any]) -> float:

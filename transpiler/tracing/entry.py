@@ -132,7 +132,7 @@ def _trace(
         if check:
             with _untraced():
                 check_known(made.module.face, leaves)
-                check_values(made, leaves, want[0], want[1], lambda: record(fn, bound, face, leaves, diagnose=True))
+                check_values(made, leaves, want[0], want[1], lambda seen: record(fn, bound, face, leaves, diagnose=seen))
                 check_state(before, after, face, leaves, lambda other: run(fn, bound, structure, other))
                 if made.sizes:
                     check_sizes(fn, bound, made, leaves)
@@ -216,7 +216,8 @@ class Recording:
     given: list[Any]
 
 
-def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, leaves: list[Any], diagnose: bool = False) -> Recording:
+def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, leaves: list[Any],
+           diagnose: list[float] | None = None) -> Recording:  # fmt: skip
     """Run `fn` on traced arrays with the values `leaves`, once for each way that its branches on values can go."""
     loops: dict[Any, Any] = {}
 
@@ -243,7 +244,7 @@ def _record_way(
     face: Face,
     leaves: list[Any],
     forks: Forks,
-    diagnose: bool,
+    diagnose: list[float] | None,
     loops: dict[Any, Any],
 ) -> Recording:
     """Run `fn` once, with these answers to the questions for the truth of values."""

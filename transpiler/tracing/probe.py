@@ -44,7 +44,7 @@ def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, made: Rec
         if why is not None:
             raise error("data-dependent-shape", f"a size that depends on values is a number in the graph: {why}", _WAY_OUT, face.place)
         traced.module = made.module
-        check_values(traced, other, result, given, lambda: None)
+        check_values(traced, other, result, given, lambda seen: None)
         settled = True
     if not settled and made.measured:
         raise error("data-dependent-shape", "a size depends on values, and no other values were found that change it", _WAY_OUT, face.place)

@@ -24,7 +24,7 @@ from ..semantics.ufunc import Ufunc, outputs
 from .arguments import Arguments
 from .array import TracedNpArray
 from .calls import Call, bound, listed, setitem, stated, take_out
-from .compare import difference
+from .compare import difference, largest_in
 from .errors import TraceError, user_frame
 from .number import DTYPES, TracedNumber, check_numbers, fitted, new_number
 from .scalar import TracedScalar
@@ -65,11 +65,11 @@ def _strong(made: Any) -> torch.Tensor:
 
 
 class Tracer(Arguments):
-    """One trace. `diagnose` compares the value of every call with NumPy's."""
+    """One trace. With a list as `diagnose` the value of every call is compared with NumPy's, and the largest number of each put there."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.diagnose = False
+        self.diagnose: list[float] | None = None
 
     # Entry points, one a kind of call
 
@@ -127,7 +127,7 @@ class Tracer(Arguments):
         """The common case, quickly: traced arrays and Python numbers whose loop needs no cast. NotImplemented for all others.
 
         Nothing is asked of the tensors here: under the recorder each question costs as much as a small operation."""
-        if self.diagnose or known.rule is None or type(known.rule.call) is not Ufunc:
+        if self.diagnose is not None or known.rule is None or type(known.rule.call) is not Ufunc:
             return NotImplemented
         kinds: list[Any] = []
         values: list[Any] = []
@@ -392,8 +392,9 @@ class Tracer(Arguments):
         if real.shape != tuple(tensor.shape) or to_torch(real.dtype) != tensor.dtype:
             got = f"{to_numpy(tensor.dtype)} of shape {tuple(tensor.shape)}"
             self.fail("mismatch", f"the rule of {known.name} gives {got}, NumPy {real.dtype} of shape {real.shape}")
-        if self.diagnose and known.name not in ("numpy.empty", "numpy.empty_like"):
-            why = difference(real, tensor, computed_in=self.rounded)
+        if self.diagnose is not None and known.name not in ("numpy.empty", "numpy.empty_like"):
+            self.diagnose.append(max([largest_in(real), *self.diagnose[-1:]]))
+            why = difference(real, tensor, computed_in=self.rounded, largest=self.diagnose[-1])
             if why is not None:
                 self.fail("mismatch", f"the rule of {known.name} gives another value than NumPy: {why}")
 
