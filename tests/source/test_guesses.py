@@ -52,6 +52,23 @@ def test_a_changed_dict_is_a_container():
     assert "{**record, 'mode': ...}" in found.hint
 
 
+@pytest.mark.parametrize("key", ["Key.ACTION", "TransitionKey.NEXT_STATE", "f'{x.shape}'", "str(x.ndim)"])
+def test_so_is_what_has_keys_that_are_no_indices(key):
+    found = findings(f"def f(record, x: np.ndarray):\n    record[{key}] = np.sin(x)\n    return record\n")
+    assert [f.message for f in found if f.name == "mutation"] == ["the node changes its argument `record`, a container"]
+
+
+@pytest.mark.parametrize("key", ["i", "Key.index", "np.NPY", "self.N", "N"])
+def test_other_keys_may_be_indices(key):
+    found = findings(f"def f(self, record, i, x: np.ndarray):\n    record[{key}] = np.sin(x)\n    return record\n")
+    assert any(f.name == "mutation" and "writes into its argument `record`" in f.message for f in found)
+
+
+def test_an_array_is_indexed_by_what_a_class_holds():
+    found = findings("def f(x: np.ndarray):\n    x[Layout.WIDTH] = np.sin(1.0)\n    return x\n")
+    assert [f.message for f in found if f.name == "mutation"] == ["the node writes into its argument `x`"]
+
+
 MORE = {
     "an item of a dict": ("def f(dic):\n    v = dic['a']\n    if v:\n        return np.sin(v)\n    return 0\n",
                           "data-dependent-branch", "if `dic['a']` is an array"),

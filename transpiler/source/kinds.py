@@ -170,7 +170,8 @@ class ReversedSlice(Kind):
 class DataDependentShape(Kind):
     """## What it does
 
-    Reports a result whose shape depends on the values in an array: `np.nonzero`, `np.unique`, `x[x > 0]`, `np.where(c)`.
+    Reports a result whose shape depends on the values in an array: `np.nonzero`, `np.unique`, `x[x > 0]`, `np.where(c)`. A torch tensor
+    that is indexed so counts as well.
 
     ## Why is this bad?
 
@@ -189,7 +190,8 @@ class DataDependentShape(Kind):
 class PythonValue(Kind):
     """## What it does
 
-    Reports array values turned into Python values: `.item()`, `.tolist()`, `float(x)`, `int(x)`, `bool(x)`, `range(x)`.
+    Reports array values turned into Python values: `.item()`, `.tolist()`, `float(x)`, `int(x)`, `bool(x)`, `range(x)`. The values of
+    a torch tensor leave a graph in the same way.
 
     ## Why is this bad?
 
@@ -444,7 +446,8 @@ class AlreadyRewritten(Kind):
 class Mutation(Kind):
     """## What it does
 
-    Reports a node that writes into an array it was given: `x += 1`, `x[mask] = 0`, `np.add(x, 1, out=x)`, `x.sort()`.
+    Reports a node that writes into an array it was given: `x += 1`, `x[mask] = 0`, `np.add(x, 1, out=x)`, `x.sort()`. A list or a dict
+    that it was given and changes (`record["mode"] = x`) counts as well.
 
     ## Why is this bad?
 
@@ -464,7 +467,7 @@ class Mutation(Kind):
 class Aliasing(Kind):
     """## What it does
 
-    Reports a write through a view: `y = x[1:]; y += 1` also changes `x`.
+    Reports a write through a view: `y = x[1:]; y += 1` also changes `x`. Memory that is read by strides of its own is told as well.
 
     ## Why is this bad?
 

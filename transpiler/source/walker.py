@@ -129,8 +129,9 @@ class Walker:
             self.unpack(target, value)
         elif isinstance(target, ast.Subscript):
             owner = self.visit(target.value)
-            self.visit(target.slice)
-            key = ast.unparse(target.slice) if _is_text(target.slice) or owner.kind == "mapping" else None
+            by_text = self.visit(target.slice).kind == "text" or _is_text(target.slice)
+            by_text = by_text or (_is_member(target.slice) and (owner.assumed or not owner.is_array))
+            key = ast.unparse(target.slice) if by_text or owner.kind == "mapping" else None
             self.write(target.value, owner, value, key=key)
             if owner.kind in ("sequence", "mapping") and isinstance(target.value, ast.Name):
                 self.env[target.value.id] = Value(
@@ -258,6 +259,11 @@ class Walker:
             self.say("scalar-index", node, f"if {what} is {taken}-D, {how} gives a scalar that leaves the graph", severity_="warning")
         else:
             self.say_of(value, "scalar-index", node, f"{how} gives a scalar, which leaves the graph")
+
+
+def _is_member(e: ast.expr) -> bool:
+    """`Key.ACTION`: the member of an enumeration, by the names of both, which is no index."""
+    return isinstance(e, ast.Attribute) and e.attr.isupper() and isinstance(e.value, ast.Name) and e.value.id[:1].isupper()
 
 
 def _is_text(e: ast.expr) -> bool:
