@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from np2fx.verifying.comparison import Tolerance, near
-from np2fx.verifying.conditioning import _numbers_in as numbers_in
+from np2fx.verifying.conditioning import numbers_in
 from np2fx.verifying.running import Outcome
 
 from .program import Program, imported

@@ -160,6 +160,16 @@ def test_the_coarsest_rounding_decides_the_tolerance():
     assert nearly.findings
 
 
+def rounded_and_not_traced(x):
+    wide = np.exp(-np.abs(x)).astype(np.float64)
+    return wide, wide[: len(np.unique(np.rint(x)))] * 0
+
+
+def test_the_arguments_tell_it_where_there_is_no_graph():
+    report = np2fx.verify(rounded_and_not_traced, np.linspace(-2, 2, 50, dtype=np.float32), max_examples=50, ways=("convert",))
+    assert not [f for f in report.findings if f.name == "mismatch"], str(report)
+
+
 def test_integers_are_moved_as_floats():
     x = np.array([[-1, -7, -7, 2, 0], [-8, 8, -3, -7, 8], [4, 1, 1, -4, 8], [4, 9, 9, -6, 8], [-4, -9, -6, -3, 3]])
     cancels = lambda x: np.sqrt(np.abs(np.mean(x / 3, axis=1) - np.sum(x, axis=1) / 15))[:1]  # noqa: E731

@@ -25,11 +25,11 @@ ALLOWANCE = 16.0
 
 def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, got: Outcome, tolerance: Tolerance) -> str | None:
     """"ill_conditioned" or "overflow" where that explains every difference between `want` and `got`, else None."""
-    wants, gots = list(_numbers_in([want.result, want.arguments])), list(_numbers_in([got.result, got.arguments]))
+    wants, gots = list(numbers_in([want.result, want.arguments])), list(numbers_in([got.result, got.arguments]))
     if [(w.shape, w.dtype) for w in wants] != [(g.shape, g.dtype) for g in gots]:
         return None
-    largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0)) for x in _numbers_in(arguments)), default=0.0)
-    coarser = {x.dtype for x in _numbers_in(arguments) if x.dtype.kind in "fc"}
+    largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0)) for x in numbers_in(arguments)), default=0.0)
+    coarser = {x.dtype for x in numbers_in(arguments) if x.dtype.kind in "fc"}
     apart = [(i, w, g, far) for i, (w, g) in enumerate(zip(wants, gots, strict=True)) if (far := ~near(w, g, tolerance)).any()]
     exact = [(w, g, far) for _, w, g, far in apart if w.dtype.kind not in "fc"]
     if not apart or not all(_was_float(w, g, far, coarser, tolerance) for w, g, far in exact):
@@ -96,7 +96,7 @@ def _spreads(
     moving  which of the answer's numbers may move"""
 
     def values(outcome: Outcome) -> list[Any] | None:
-        found = list(_numbers_in([outcome.result, outcome.arguments]))
+        found = list(numbers_in([outcome.result, outcome.arguments]))
         return [found[i] for i in moving] if outcome.error is None and len(found) > max(moving) else None
 
     base, still = values(want), values(run(fn, fn, arguments, torch_side=False))
@@ -143,12 +143,12 @@ def _moved(value: Any, rng: np.random.Generator, unit: float = _EPS) -> Any:
     return value
 
 
-def _numbers_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+def numbers_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from _numbers_in(item)
+            yield from numbers_in(item)
     elif isinstance(value, (torch.Tensor, np.ndarray, np.generic, int, float, complex)):
         x = as_array(value)
         if x.dtype.kind in "biufc":

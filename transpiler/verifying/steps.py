@@ -8,18 +8,19 @@ import io
 import random
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import hypothesis
+import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from ..source.findings import Finding, make_finding
 from .bounds import bound_of
 from .comparison import DEFAULTS, Difference, Tolerance, difference, short
-from .conditioning import excuse
+from .conditioning import excuse, numbers_in
 from .copies import copied
 from .counterexample import Counterexample, script
 from .inputs import Plan, arguments, call_with, mentioned, sample_arguments
@@ -113,6 +114,7 @@ class Verification:
         generated one leaves is taken back."""
         if self.given is not None:
             self.sample = self.given
+            self.round_to(x.dtype for x in numbers_in(self.sample))
             return True
         outcome = Outcome()
         for sample in self.samples(0):
@@ -120,6 +122,7 @@ class Verification:
             self.around.restore()
             if outcome.error is None:
                 self.sample = sample
+                self.round_to(x.dtype for x in numbers_in(self.sample))
                 return True
         self.add([self.ending(outcome.error, "the inputs made from its specs")])
         return False
@@ -129,10 +132,14 @@ class Verification:
             graph, error = self.traced(self.sample)
             if error is None:
                 self.forms["trace"] = graph
-                rounded = {dtype.name for dtype in graph.face.rounded} & DEFAULTS.keys()
-                self.tolerance = dataclasses.replace(self.tolerance, coarsest=max(rounded, key=DEFAULTS.__getitem__, default="float64"))
+                self.round_to(graph.face.rounded)
             else:
                 self.refused("trace", error)
+
+    def round_to(self, dtypes: Iterable[np.dtype[Any]]) -> None:
+        """The coarsest of these is what results may be rounded to. The arguments' tell it where there is no graph."""
+        rounded = {dtype.name for dtype in dtypes} & DEFAULTS.keys()
+        self.tolerance = dataclasses.replace(self.tolerance, coarsest=max(rounded, key=DEFAULTS.__getitem__, default="float64"))
 
     def traced(self, sample: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
         """A graph of the node for a sample, or the error."""
