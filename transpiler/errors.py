@@ -37,12 +37,16 @@ _OTHERS: tuple[tuple[str, type[Exception], str], ...] = (
 """What torch says in a TypeError or a ValueError, and NumPy's error of another class."""
 
 
+_OF_TORCH = (RuntimeError, IndexError, TypeError, ValueError)
+"""The classes of errors in which torch says what NumPy says in others."""
+
+
 @contextlib.contextmanager
 def numpys() -> Iterator[None]:
     """Within it, errors that torch raises for arguments that NumPy refuses as well are raised as NumPy's class."""
     try:
         yield
-    except (RuntimeError, IndexError, TypeError, ValueError) as error:
+    except _OF_TORCH as error:
         found = _translated(error)
         if found is None:
             raise
@@ -58,7 +62,7 @@ def caught(kinds: Any = BaseException) -> Any:
 
 def told(error: BaseException) -> BaseException:
     """What an `except` clause binds: NumPy's error in place of torch's."""
-    found = _translated(error) if isinstance(error, (RuntimeError, IndexError, TypeError, ValueError)) else None
+    found = _translated(error)
     return error if found is None else found.with_traceback(error.__traceback__)
 
 
@@ -83,13 +87,16 @@ def _is_refusal(error: BaseException | None) -> bool:
 def _caught(error: BaseException | None, kinds: Any) -> Any:
     if _is_refusal(error):
         return ()
-    found = _translated(error) if isinstance(error, (RuntimeError, IndexError, TypeError, ValueError)) else None
+    found = _translated(error)
     if found is None:
         return kinds
     return type(error) if isinstance(found, kinds) and not isinstance(found, Refused) else ()
 
 
-def _translated(error: Exception) -> Exception | None:
+def _translated(error: BaseException | None) -> Exception | None:
+    """NumPy's error for what torch raises; None where that is no other one."""
+    if not isinstance(error, _OF_TORCH):
+        return None
     text = str(error)
     if type(error) in (TypeError, ValueError):
         return next((kind(message) for said, kind, message in _OTHERS if text.startswith(said)), None)

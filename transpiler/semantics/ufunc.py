@@ -83,9 +83,10 @@ class Ufunc:
 
     def compute(self, *inputs: Any, dtype: Any = None, casting: str = "same_kind") -> Any:
         """The pure part: inputs to a new tensor (a tuple of them where the ufunc has several outputs)."""
-        array = next((x for x in inputs if isinstance(x, torch.Tensor) and not is_scalar(x)), None)
-        if array is not None and any(x is None for x in inputs) and self.__name__ in ("equal", "not_equal"):
-            return torch.full(array.shape, self.__name__ == "not_equal", device=array.device)  # None is an object that no number equals
+        if self.__name__ in ("equal", "not_equal") and any(x is None for x in inputs):  # None is an object that no number equals
+            for x in inputs:
+                if isinstance(x, torch.Tensor) and not is_scalar(x):
+                    return torch.full(x.shape, self.__name__ == "not_equal", device=x.device)
         operands = [x if isinstance(x, (torch.Tensor, numpy.generic)) or is_weak(x) else _plain(x) for x in inputs]
         if self.compares and dtype is None:
             operands = _comparable(operands)

@@ -41,9 +41,9 @@ def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, 
         floats = _in_floats(arguments)
         integers = any(floats[name] is not value for name, value in arguments.items())
         eps = max(float(np.finfo(_float_of(w.dtype)).eps) for _, w, _, _ in apart)
-        ways = [(floats, _EPS)] if exact else [(arguments, _EPS)]  # what was a float is the same where all is
-        ways += [(floats, _EPS)] if integers and not exact else []
-        ways += [(arguments, eps)] if integers and not exact and eps > _EPS else []
+        ways = [(arguments, _EPS), *([(floats, _EPS)] if integers else []), *([(arguments, eps)] if integers and eps > _EPS else [])]
+        if exact:
+            ways = [(floats, _EPS)]  # what was a float on the way is the same where all is
         for given, unit in ways:
             spreads = _spreads(fn, given, want, unit, moving)
             if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
