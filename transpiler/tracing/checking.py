@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+import io
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ from .compare import difference, largest_in, repeated_tolerance, values_of
 from .errors import error
 from .module import Face, TracedModule, copied
 from .structure import Fixed, Node, children, emptied, flatten, is_leaf, leaf_names, match, rebuild
+from .widened import widened, widening
 
 if TYPE_CHECKING:
     from .entry import Recording
@@ -37,11 +41,33 @@ def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[
     why = _difference(face, result, got, mutated, tensors, computed_in=face.rounded)
     if why is None:
         return
+    exact = _float64_run(face, leaves)
+    if exact is not None and _difference(face, result, got, mutated, tensors, computed_in=face.rounded, exact=exact) is None:
+        return
     seen = [largest_in(values_of(x) if isinstance(x, torch.Tensor) else numpy.asarray(x)) for x in leaves]
     diagnose(seen)
-    why = _difference(face, result, got, mutated, tensors, computed_in=face.rounded, largest=max(seen, default=0.0))
+    why = _difference(face, result, got, mutated, tensors, computed_in=face.rounded, largest=max(seen, default=0.0),
+                      exact=exact)  # fmt: skip
     if why is not None:
         raise error("leaked-constant", f"the graph gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
+
+
+def _float64_run(face: Face, leaves: list[Any]) -> tuple[Any, list[Any]] | None:
+    """What the function returns and leaves in its arguments where all its floats are float64; None where that is no run of it."""
+    from .kept import surroundings_of
+
+    before = surroundings_of(face.function, face.inputs)
+    given = [widened(values_of(x) if isinstance(x, torch.Tensor) else x) for x in copied(face, leaves)]
+    given = [torch.from_numpy(numpy.asarray(w)) if isinstance(x, torch.Tensor) else w for w, x in zip(given, leaves, strict=True)]
+    arguments = rebuild(face.inputs, given.__getitem__)
+    call = inspect.BoundArguments(face.signature, arguments)
+    try:
+        with widening(), contextlib.redirect_stdout(io.StringIO()):
+            return face.function(*call.args, **call.kwargs), given
+    except Exception:
+        return None
+    finally:
+        before.restore()
 
 
 def _graph_run(module: TracedModule, face: Face, leaves: list[Any]) -> tuple[Any, list[torch.Tensor]]:
@@ -57,26 +83,43 @@ def _graph_run(module: TracedModule, face: Face, leaves: list[Any]) -> tuple[Any
 
 
 def _difference(face: Face, want: Any, got: Any, mutated: list[Any], left: list[Any], repeated: float | None = None,
-                computed_in: Iterable[numpy.dtype[Any]] = (), largest: float = 0.0) -> str | None:  # fmt: skip
-    why = compare_results(want, got, repeated=repeated, computed_in=computed_in, largest=largest)
+                computed_in: Iterable[numpy.dtype[Any]] = (), largest: float = 0.0,
+                exact: tuple[Any, list[Any]] | None = None) -> str | None:  # fmt: skip
+    why = compare_results(want, got, "result", repeated, computed_in, largest, None if exact is None else exact[:1])
     if why is not None:
         return why
-    pairs = zip(face.names, mutated, left, strict=True)
-    return next((f"{name}: {d}" for name, a, b in pairs if (d := difference(a, b, repeated, computed_in, largest))), None)
+    pairs = zip(face.names, mutated, left, [None] * len(left) if exact is None else exact[1], strict=True)
+    return next((f"{name}: {d}" for name, a, b, e in pairs if (d := difference(a, b, repeated, computed_in, largest, e))), None)
 
 
 def compare_results(want: Any, got: Any, path: str = "result", repeated: float | None = None,
-                    computed_in: Iterable[numpy.dtype[Any]] = (), largest: float = 0.0) -> str | None:  # fmt: skip
-    """How a graph's result differs from the function's own; None where it does not."""
+                    computed_in: Iterable[numpy.dtype[Any]] = (), largest: float = 0.0,
+                    exact: tuple[Any, ...] | None = None) -> str | None:  # fmt: skip
+    """How a graph's result differs from the function's own; None where it does not. `exact` holds what a float64 run gives, if any."""
     wanted: list[Any] = []
     gotten: list[Any] = []
+    truths: list[Any] = []
+    if exact is not None:
+        want, got = _as_arrays(want), _as_arrays(got)
+        flatten(_as_arrays(exact[0]), path, truths)
     structure = flatten(want, path, wanted)
     why = match(structure, _leaves_like(structure, got), gotten)
     if why is not None:
         return why
+    if len(truths) != len(wanted):
+        truths = [None] * len(wanted)
     names = leaf_names(structure)
-    pairs = zip(names, wanted, gotten, strict=True)
-    return next((f"{n}: {d}" for n, a, b in pairs if (d := difference(a, b, repeated, computed_in, largest))), None)
+    pairs = zip(names, wanted, gotten, truths, strict=True)
+    return next((f"{n}: {d}" for n, a, b, e in pairs if (d := difference(a, b, repeated, computed_in, largest, e))), None)
+
+
+def _as_arrays(x: Any) -> Any:
+    """Python's floats in lists, tuples and dicts as arrays, which are compared as numbers and not one to one."""
+    if type(x) in (float, complex):
+        return numpy.asarray(x)
+    if type(x) in (list, tuple):
+        return type(x)(map(_as_arrays, x))
+    return {k: _as_arrays(v) for k, v in x.items()} if type(x) is dict else x
 
 
 def _leaves_like(structure: Any, got: Any) -> Any:

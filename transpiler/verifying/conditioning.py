@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..tracing.compare import closer as at_least_as_close
+from ..tracing.widened import widened, widening
 from .comparison import Tolerance, as_array, near
 from .running import Outcome, run
 
@@ -49,6 +51,18 @@ def excuse(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, 
             if spreads is not None and all(_within(w, g, far, spreads[i], largest, tolerance, coarser) for i, w, g, far in apart):
                 return "ill_conditioned"
     return None
+
+
+def closer(fn: Callable[..., Any], arguments: Mapping[str, Any], want: Outcome, got: Outcome, tolerance: Tolerance) -> bool:
+    """Whether every number of `got` that differs from `want` is at least as close to a float64 run of the original as NumPy's own."""
+    with widening():
+        exact = run(fn, fn, widened(arguments), torch_side=False)
+    if exact.error is not None:
+        return False
+    wants, gots, exacts = (list(numbers_in([x.result, x.arguments])) for x in (want, got, exact))
+    if [(w.shape, w.dtype) for w in wants] != [(g.shape, g.dtype) for g in gots] or len(wants) != len(exacts):
+        return False
+    return all((near(w, g, tolerance) | at_least_as_close(w, g, e)).all() for w, g, e in zip(wants, gots, exacts, strict=True))
 
 
 def _float_of(dtype: np.dtype[Any]) -> np.dtype[Any]:

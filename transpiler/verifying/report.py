@@ -75,6 +75,7 @@ _WORDS = {
     "raised": "on which NumPy raises",
     "undefined": "left out, undefined in NumPy",
     "ties": "with ties that NumPy leaves unordered",
+    "closer": "on which torch is closer to a float64 run than NumPy",
     "ill_conditioned": "too ill-conditioned to compare",
     "out_of_memory": "on which one side runs out of memory",
     "overflow": "on which one side overflows",

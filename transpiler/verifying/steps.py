@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from ..source.findings import Finding, make_finding
 from .bounds import bound_of
 from .comparison import DEFAULTS, Difference, Tolerance, difference, short
-from .conditioning import excuse, numbers_in
+from .conditioning import closer, excuse, numbers_in
 from .copies import copied
 from .counterexample import Counterexample, script
 from .inputs import Plan, arguments, call_with, mentioned, sample_arguments
@@ -376,7 +376,7 @@ class _Search:
             return "ties"
         if want.error is not None or got.error is not None:
             return None
-        return excuse(work.fn, args, want, got, work.tolerance)
+        return "closer" if closer(work.fn, args, want, got, work.tolerance) else excuse(work.fn, args, want, got, work.tolerance)
 
 
 def outcomes_differ(want: Outcome, got: Outcome, tolerance: Tolerance) -> Difference | None:
