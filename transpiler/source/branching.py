@@ -17,6 +17,7 @@ from .facts import OPERATORS, UNKNOWN, Fact, join, operated
 from .harmless import ARITHMETIC, NUMBER, SCALAR, SCOPES, Env, Harmless, Held, is_pure, is_simple
 from .inference import assigned_names, reshapes
 from .reading import awaits, leaves, yields
+from .walking import children, walk
 
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
@@ -32,7 +33,7 @@ def plan(r: Expressions, function: Scope, parameters: dict[str, Fact], numbers: 
     numbers   a number may be chosen in place of a NumPy scalar, where that makes no difference to what is done with it"""
     planner = _Planner(r, function, numbers)
     others = (ast.Global, ast.Nonlocal, ast.Delete)
-    if yields(function) or awaits(function) or any(reshapes(n) or isinstance(n, others) for n in ast.walk(function)):
+    if yields(function) or awaits(function) or any(reshapes(n) or isinstance(n, others) for n in walk(function)):
         return planner.plan
     args = function.args
     names = [a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]]
@@ -49,8 +50,8 @@ class _Planner(Harmless):
     def __init__(self, r: Expressions, function: Scope, numbers: bool) -> None:
         super().__init__(r)
         self.numbers = numbers
-        self.every = list(ast.walk(function))
-        self.parent = {child: n for n in self.every for child in ast.iter_child_nodes(n)}
+        self.every = list(walk(function))
+        self.parent = {child: n for n in self.every for child in children(n)}
         self.loads: dict[str, list[ast.Name]] = {}
         self.stores: dict[str, list[ast.Name]] = {}
         for n in self.every:
@@ -89,25 +90,25 @@ class _Planner(Harmless):
         elif isinstance(s, (ast.With, ast.AsyncWith)):
             for item in s.items:
                 self.expression(item.context_expr, env)
-            self.forget(env, {n.id for i in s.items for n in ast.walk(i) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}, s)
+            self.forget(env, {n.id for i in s.items for n in walk(i) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}, s)
             self.block(s.body, env)
         elif isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             env[s.name] = Held(UNKNOWN, None)
-        elif any(isinstance(c, (ast.stmt, ast.ExceptHandler)) or type(c).__name__ == "match_case" for c in ast.iter_child_nodes(s)):
+        elif any(isinstance(c, (ast.stmt, ast.ExceptHandler)) or type(c).__name__ == "match_case" for c in children(s)):
             self.forget(env, _assigned([s]) & env.keys(), s)  # `try`, `match`: what runs of them is not known
         else:
             self.simple(s, env)
 
     def named(self, e: ast.expr, env: Env) -> None:
         """The variables that `:=` is certain to bind in an expression."""
-        every = list(ast.walk(e))
+        every = list(walk(e))
         if not any(isinstance(n, (ast.BoolOp, ast.IfExp, *SCOPES)) for n in every):
             env.update({n.target.id: Held(self.fact(n.value), None) for n in every if isinstance(n, ast.NamedExpr)})
         else:
             self.forget(env, {n.target.id for n in every if isinstance(n, ast.NamedExpr)} & env.keys(), e)
 
     def simple(self, s: ast.stmt, env: Env) -> None:
-        for e in ast.iter_child_nodes(s):
+        for e in children(s):
             if isinstance(e, ast.expr):
                 self.expression(e, env)
         if isinstance(s, (ast.Import, ast.ImportFrom)):
@@ -118,7 +119,7 @@ class _Planner(Harmless):
             if self.fact(s.target).kind != "array":
                 env[s.target.id] = self.anew(s.target.id, s, operated(OPERATORS[type(s.op)], self.fact(s.target), self.fact(s.value)))
         else:
-            for n in ast.walk(s):
+            for n in walk(s):
                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
                     env[n.id] = self.anew(n.id, s, self.fact(n))
 
@@ -135,7 +136,7 @@ class _Planner(Harmless):
         self.forget(env, assigned & env.keys(), s)
         inside = dict(env)
         if not isinstance(s, ast.While):
-            self.forget(inside, {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)}, s.target)
+            self.forget(inside, {n.id for n in walk(s.target) if isinstance(n, ast.Name)}, s.target)
         self.block(s.body, inside)
         self.block(s.orelse, dict(env))
 
@@ -158,7 +159,7 @@ class _Planner(Harmless):
         """Plan the ternaries and the calls of max and min inside an expression, the inner ones first."""
         if isinstance(e, (*SCOPES, ast.JoinedStr)):
             return
-        for child in ast.iter_child_nodes(e):
+        for child in children(e):
             if isinstance(child, ast.expr):
                 self.expression(child, env)
             elif isinstance(child, ast.keyword):
@@ -183,7 +184,7 @@ class _Planner(Harmless):
         held = env.get(name)
         if held is None:
             return None
-        seen = [f for n in ast.walk(near) if isinstance(n, ast.Name) and n.id == name and (f := self.facts_before(n, near)) is not None]
+        seen = [f for n in walk(near) if isinstance(n, ast.Name) and n.id == name and (f := self.facts_before(n, near)) is not None]
         fact = held.fact if held.fact.is_tensor else seen[0] if seen else held.fact
         shape = SCALAR if fact.kind == "scalar" else held.shape
         shape = (shape[0], False) if shape is not None and fact.kind == "array" and fact.rank else shape
@@ -234,7 +235,7 @@ class _Planner(Harmless):
             if at in self.asked:
                 return True
         targets = at.targets if isinstance(at, ast.Assign) else []
-        names |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+        names |= {n.id for t in targets for n in walk(t) if isinstance(n, ast.Name)}
         return bool({self.alias(n) for n in names if n} & {self.alias(n) for e in self.asked for n in self.asked[e]})
 
     def shown(self, values: list[Value], target: str) -> bool:
@@ -257,13 +258,13 @@ class _Planner(Harmless):
             value = s.iter if isinstance(s, ast.For) else getattr(s, "value", None)
             if not targets or value is None or self.own_memory(value):
                 continue
-            first, *others = [n.id for e in [*targets, value] for n in ast.walk(e) if isinstance(n, ast.Name)] or [""]
+            first, *others = [n.id for e in [*targets, value] for n in walk(e) if isinstance(n, ast.Name)] or [""]
             for n in others:
                 self.aliases[self.alias(n)] = self.alias(first)
-        self.asked = {e: {n.id for n in ast.walk(e) if isinstance(n, ast.Name)} for e in self.every if self.asks_identity(e)}
+        self.asked = {e: {n.id for n in walk(e) if isinstance(n, ast.Name)} for e in self.every if self.asks_identity(e)}
         returned = [s.value for s in self.every if isinstance(s, ast.Return)]
         containers = [e for e in returned if isinstance(e, (ast.Tuple, ast.List, ast.Dict, ast.Call))]
-        self.handed_out = [[{self.alias(n.id) for n in ast.walk(part) if isinstance(n, ast.Name)} for part in _parts(c)
+        self.handed_out = [[{self.alias(n.id) for n in walk(part) if isinstance(n, ast.Name)} for part in _parts(c)
                             if not self.own_memory(part)] for c in containers]  # fmt: skip
 
     def asks_identity(self, e: ast.AST) -> bool:
@@ -273,7 +274,7 @@ class _Planner(Harmless):
             if any(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
                 return not any(isinstance(o, ast.Constant) for o in operands)
             within = isinstance(e.ops[0], (ast.In, ast.NotIn)) and self.fact(e.comparators[0]).kind != "array"
-            return within and any(isinstance(n, ast.Name) and self.fact(n).kind != "number" for n in ast.walk(e.comparators[0]))
+            return within and any(isinstance(n, ast.Name) and self.fact(n).kind != "number" for n in walk(e.comparators[0]))
         named = isinstance(e, ast.Call) and self.fact(e.func).kind == "name" and str(self.fact(e.func).value)
         return named in ("builtins.id", "operator.is_", "operator.is_not")
 
@@ -350,7 +351,7 @@ class _Planner(Harmless):
 
     def fill(self, arm: Arm, body: list[ast.stmt], env: Env) -> bool:
         env, outside = dict(env), set(self.evaluated)
-        inside = {n for s in body for n in ast.walk(s)}
+        inside = {n for s in body for n in walk(s)}
         try:
             for i, s in enumerate(body):
                 if isinstance(s, ast.Pass):
@@ -408,7 +409,7 @@ class _Planner(Harmless):
             return None
         stored = {step.name for step in steps}
         named = len(chosen) > 1 or len(steps) > len(chosen)
-        if named and any(isinstance(n, ast.NamedExpr) for a in arms if a.test is not None for n in ast.walk(a.test)):
+        if named and any(isinstance(n, ast.NamedExpr) for a in arms if a.test is not None for n in walk(a.test)):
             return None
         now = dict(env)
         for step in chosen:
@@ -477,7 +478,7 @@ class _Planner(Harmless):
         if between and not self.movable(arms, between):
             return None
         tests = [a.test for a in arms if a.test is not None]
-        if any(a.steps for a in arms) and any(isinstance(n, ast.NamedExpr) for t in tests for n in ast.walk(t)):
+        if any(a.steps for a in arms) and any(isinstance(n, ast.NamedExpr) for t in tests for n in walk(t)):
             return None
         values = [a.result for a in arms if a.result is not None]
         how = self.mode(values, body[0], lambda dtype: False)
@@ -487,7 +488,7 @@ class _Planner(Harmless):
         """Whether conditions and values are the same when they are computed at the end."""
         stored = _assigned(between)
         parts = [e for a in arms[:-1] for e in (a.test, *(v.node for v in (a.result, *(s.value for s in a.steps)) if v is not None))]
-        inside = [n for e in parts if e is not None for n in ast.walk(e)]
+        inside = [n for e in parts if e is not None for n in walk(e)]
         pure = all(is_pure(a.test, self.fact) for a in arms if a.test is not None)
         return pure and not any(a.steps for a in arms) and not any(isinstance(n, ast.Name) and n.id in stored for n in inside)
 

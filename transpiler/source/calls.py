@@ -15,6 +15,7 @@ from .table import RuleSource
 from .targets import RECORDED_BY_LEAPP, follows_branches, words
 from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, copied, dtype_name, element_of, guessed, join_all
 from .values import sequence as sequence_of
+from .walking import walk
 
 # NumPy names that are no functions on arrays and so have no rule: types to ask for, settings, errors.
 _TYPES = words(
@@ -219,7 +220,7 @@ class Calls(Outside):
             return UNKNOWN if default is None else self.quietly(ast.parse(default, mode="eval").body)
 
         for condition, message, hint, finding in rule.refused:
-            given = [bound[n.id][0] for n in ast.walk(ast.parse(condition)) if isinstance(n, ast.Name) and n.id in bound]
+            given = [bound[n.id][0] for n in walk(ast.parse(condition)) if isinstance(n, ast.Name) and n.id in bound]
             if given and holds(condition, value_of):
                 short = rule.name.rpartition(".")[2]
                 self.say(finding, given[0], message if short in message else f"{rule.name}: {message}", hint)

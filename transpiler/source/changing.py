@@ -10,6 +10,7 @@ import ast
 from collections.abc import Mapping
 
 from .facts import UNKNOWN, Fact
+from .walking import walk
 
 _CHANGE = ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "__setitem__", "__delitem__", "__iadd__", "__imul__",
            "appendleft", "extendleft", "popleft", "rotate")  # fmt: skip
@@ -21,7 +22,7 @@ _ONLY_READ = ("len", "min", "max", "sum", "sorted", "list", "tuple", "set", "fro
 
 def lists_change(node: ast.AST, facts: Mapping[ast.AST, Fact]) -> bool:
     """True where something in the function may change a list of which something is known. `facts` hold until the first change."""
-    inside = list(ast.walk(node))
+    inside = list(walk(node))
     own = _filled_only(inside)
     outside = _parameters(node) - {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
 
@@ -36,7 +37,7 @@ def lists_change(node: ast.AST, facts: Mapping[ast.AST, Fact]) -> bool:
 
     def keeps(e: ast.expr) -> bool:
         """A list with known items that has a name, or may have one: whoever is given it can change it."""
-        names = [n for n in ast.walk(e) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)]
+        names = [n for n in walk(e) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)]
         return any(_is_known(facts.get(n, UNKNOWN)) and not (isinstance(n, ast.Name) and n.id in own) for n in names)
 
     for n in inside:
@@ -96,4 +97,4 @@ def _is_empty(e: ast.expr) -> bool:
 
 def _parameters(node: ast.AST) -> set[str]:
     args = getattr(node, "args", None)
-    return {a.arg for a in ast.walk(args) if isinstance(a, ast.arg)} if args is not None else set()
+    return {a.arg for a in walk(args) if isinstance(a, ast.arg)} if args is not None else set()

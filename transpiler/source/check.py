@@ -18,6 +18,7 @@ from .names import FunctionNode, Names
 from .nodes import Node, bad_specs, find_nodes
 from .table import load_table
 from .walker import Walker
+from .walking import walk
 from .work import ArrayWork
 
 
@@ -187,7 +188,7 @@ def marked(text: str, config: Config, path: str) -> bool:
 
 def _methods(tree: ast.Module) -> dict[str, dict[str, FunctionNode]]:
     """Class name to its methods by name."""
-    classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    classes = [n for n in walk(tree) if isinstance(n, ast.ClassDef)]
     return {c.name: {f.name: f for f in c.body if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))} for c in classes}
 
 

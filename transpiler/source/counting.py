@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from .names import FunctionNode, Names
+from .walking import walk
 
 _SHAPED = ("zeros", "ones", "empty", "full", "eye", "identity", "arange", "tri")
 _SEEDED = ("seed", "default_rng", "RandomState", "manual_seed")
@@ -16,7 +17,7 @@ def counted(function: FunctionNode | ast.Lambda, names: Names) -> set[str]:
 
     What such a name is computed from by plain arithmetic is a count too; a name that is indexed or asked for attributes is none.
     """
-    every = list(ast.walk(function))
+    every = list(walk(function))
     found = {n for place in _places(every, names) for n in _terms(place)}
     assigned = [(n.targets[0].id, n.value) for n in every
                 if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name)]  # fmt: skip
@@ -33,7 +34,7 @@ def counted(function: FunctionNode | ast.Lambda, names: Names) -> set[str]:
 def no_arrays(function: FunctionNode | ast.Lambda, is_method: Callable[[str], bool]) -> dict[str, str]:
     """Name to "object", "mapping" or "sequence", for names that are used as no array is: asked for attributes that an ndarray
     has not, for items by a text, or walked over for elements of that sort; and for names that say so (`file_list`)."""
-    every = list(ast.walk(function))
+    every = list(walk(function))
     found: dict[str, str] = {}
     for n in every:
         if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and not is_method(n.attr) and not n.attr.startswith("__"):
@@ -47,7 +48,7 @@ def no_arrays(function: FunctionNode | ast.Lambda, is_method: Callable[[str], bo
             found.setdefault(n.value.id, "mapping")
     for n in every:
         if isinstance(n, (ast.For, ast.AsyncFor, ast.comprehension)):
-            held = {m.id for m in ast.walk(n.target) if isinstance(m, ast.Name)}
+            held = {m.id for m in walk(n.target) if isinstance(m, ast.Name)}
             if held & {k for k, v in found.items() if v != "sequence"}:
                 found.update(dict.fromkeys(_walked(n, found), "sequence"))
     for n in every:  # `model, step, x = args`: what holds an object besides arrays is a tuple

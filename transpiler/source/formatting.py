@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .text import Source, splice
+from .walking import walk
 
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
@@ -18,7 +19,7 @@ _SHOWN = re.compile(r"[\s)]*=\s*(?=[!:}])")
 def formatted(r: Expressions, e: ast.JoinedStr) -> str | None:
     """The new text of an f-string; None where it stays."""
     changed: list[tuple[ast.FormattedValue, str]] = []
-    for part in ast.walk(e):
+    for part in walk(e):
         if not isinstance(part, ast.FormattedValue):
             continue
         fact = r.fact(part.value)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from . import plain
 from .choices import Plan
 from .facts import COMPARISONS, OPERATORS, Fact
+from .walking import walk
 
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
@@ -206,7 +207,7 @@ class Harmless:
         if isinstance(test, ast.BoolOp):
             return self.surely(test.values[0])
         inside = [test.left, test.comparators[0]] if isinstance(test, ast.Compare) else [test]
-        every = [n for e in inside for n in ast.walk(e)]
+        every = [n for e in inside for n in walk(e)]
         if any(isinstance(n, (*SCOPES, ast.IfExp, ast.BoolOp)) for n in every) or not all(is_pure(e, self.fact) for e in inside):
             return set()
         return {ast.dump(n) for n in every if isinstance(n, (ast.Call, ast.Subscript))}
@@ -218,7 +219,7 @@ def is_simple(e: ast.expr) -> bool:
 
 def is_pure(e: ast.AST, fact: Callable[[ast.AST], Fact]) -> bool:
     """True where computing an expression changes nothing and calls nothing but NumPy."""
-    for n in ast.walk(e):
+    for n in walk(e):
         if isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)):
             return False
         if isinstance(n, ast.Call):

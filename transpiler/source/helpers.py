@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from .mentions import REPLACED, Mentions, is_module_replaced
 from .nodes import Function
 from .project import Parsed, Project
+from .walking import walk
 
 if TYPE_CHECKING:
     from .module import Module
@@ -73,7 +74,7 @@ class Helpers:
         if function not in self._links:
             found = []
             for s in function.body:
-                for n in ast.walk(s):
+                for n in walk(s):
                     link = self._link(parsed, function, n.func) if isinstance(n, ast.Call) else None
                     if link is not None:
                         assert isinstance(n, ast.Call)
@@ -138,7 +139,7 @@ class Helpers:
         if parsed is not helper.parsed:
             return []
         if function not in self._named:
-            body = [n for s in function.body for n in ast.walk(s)]
+            body = [n for s in function.body for n in walk(s)]
             calls = {n.func for n in body if isinstance(n, ast.Call)}
             self._named[function] = [n for n in body if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n not in calls]
         return [n for n in self._named[function] if parsed.names.definition(n) is helper.function]  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .text import Source, lines_of, newline_of
+from .walking import walk
 
 _LINES = {"torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx import operators"}
 
@@ -79,7 +80,7 @@ def free_names(tree: ast.Module, private: bool = False) -> dict[str, str]:
 
     private  a new name is one that `from ... import *` leaves out"""
     found: dict[str, str] = {}
-    nodes, above = list(ast.walk(tree)), set[ast.AST]()
+    nodes, above = list(walk(tree)), set[ast.AST]()
     for s in tree.body:
         if isinstance(s, (ast.Import, ast.ImportFrom)):
             found |= {key: name for key, module in MODULES.items() if (name := _imported_as(s, module))}
@@ -245,8 +246,8 @@ def drop_unused(text: str, before: str, wanted: Callable[[str], bool]) -> str:
 
 def _users(tree: ast.Module) -> set[str]:
     """Names that are read, also in text that may be an annotation or an export list."""
-    found = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-    for n in ast.walk(tree):
+    found = {n.id for n in walk(tree) if isinstance(n, ast.Name)}
+    for n in walk(tree):
         if isinstance(n, ast.Constant) and isinstance(n.value, str) and len(n.value) < 200:
             found |= set(re.findall(r"[A-Za-z_]\w*", n.value))
     return found

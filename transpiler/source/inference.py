@@ -29,6 +29,7 @@ from .facts import (
     operated,
 )
 from .reading import leaves
+from .walking import children, walk
 
 
 class Inference:
@@ -64,7 +65,7 @@ class Inference:
             self.returns.append(self.visit(node.body))
         else:
             self.block(node.body)
-        if any(map(reshapes, ast.walk(node))):
+        if any(map(reshapes, walk(node))):
             # Every name of such an array changes with it: nothing is known of ranks any more.
             self.facts = {n: Fact("tensor") if f.is_tensor else f for n, f in self.facts.items()}
 
@@ -77,7 +78,7 @@ class Inference:
         if method is not None:
             method(s)
             return
-        for child in ast.iter_child_nodes(s):
+        for child in children(s):
             if isinstance(child, ast.expr):
                 self.visit(child)
             elif isinstance(child, ast.stmt):
@@ -254,7 +255,7 @@ class Inference:
         return found
 
     def generic(self, e: ast.AST) -> Fact:
-        for child in ast.iter_child_nodes(e):
+        for child in children(e):
             if isinstance(child, ast.expr):
                 self.visit(child)
             elif not isinstance(child, (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)):
@@ -353,14 +354,14 @@ class Inference:
         outer_env, outer_locals = dict(self.env), set(self.locals)
         for g in e.generators:
             element = element_of(self.visit(g.iter))
-            self.locals |= {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+            self.locals |= {n.id for n in walk(g.target) if isinstance(n, ast.Name)}
             self.bind(g.target, element)
             for test in g.ifs:
                 self.visit(test)
         found = UNKNOWN
         for part in (e.key, e.value) if isinstance(e, ast.DictComp) else (e.elt,):
             found = self.visit(part)
-        walrus = {n.target.id for n in ast.walk(e) if isinstance(n, ast.NamedExpr)}
+        walrus = {n.target.id for n in walk(e) if isinstance(n, ast.NamedExpr)}
         self.env = {**outer_env, **dict.fromkeys(walrus, UNKNOWN)}
         self.locals = outer_locals
         return found
@@ -429,7 +430,7 @@ def _join_envs(a: dict[str, Fact], b: dict[str, Fact]) -> dict[str, Fact]:
 
 def captured_names(pattern: ast.AST) -> set[str]:
     """The names that a pattern of a `match` binds."""
-    return {name for n in ast.walk(pattern) for field in ("name", "rest") if isinstance(name := getattr(n, field, None), str)}
+    return {name for n in walk(pattern) for field in ("name", "rest") if isinstance(name := getattr(n, field, None), str)}
 
 
 def assigned_names(node: ast.AST) -> set[str]:
@@ -457,9 +458,9 @@ def assigned_names(node: ast.AST) -> set[str]:
         elif isinstance(n, ast.pattern):
             found |= captured_names(n)
         if isinstance(n, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            inner = {x.id for g in n.generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
-            found |= {x.target.id for x in ast.walk(n) if isinstance(x, ast.NamedExpr)} - inner
+            inner = {x.id for g in n.generators for x in walk(g.target) if isinstance(x, ast.Name)}
+            found |= {x.target.id for x in walk(n) if isinstance(x, ast.NamedExpr)} - inner
             pending.append(n.generators[0].iter)
             continue
-        pending.extend(ast.iter_child_nodes(n))
+        pending.extend(children(n))
     return found - free

@@ -24,6 +24,7 @@ from .values import (
     join,
     operated,
 )
+from .walking import walk
 from .ways import Fork, chosen, ends_openly, torn
 
 _ROUNDS = 4  # of a loop's body: the lattice of values is that low
@@ -172,7 +173,7 @@ class Interpreter(Expressions):
         for case in s.cases:
             self.env = {
                 **before,
-                **{n.name: UNKNOWN for n in ast.walk(case.pattern) if isinstance(n, (ast.MatchAs, ast.MatchStar)) and n.name},
+                **{n.name: UNKNOWN for n in walk(case.pattern) if isinstance(n, (ast.MatchAs, ast.MatchStar)) and n.name},
             }
             self.block(case.body)
             after = _join(after, self.env)

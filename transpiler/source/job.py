@@ -28,6 +28,7 @@ from .summaries import Called, Summaries
 from .text import splice
 from .twins import below, callee_text, imported, name_twin, stands, twin_text
 from .user_classes import classes_of
+from .walking import walk
 from .writing import called_by, writes
 
 
@@ -177,7 +178,7 @@ class Job:
 
     def _called(self, module: Module, function: ast.AST) -> set[ast.AST]:
         """The functions that a function names."""
-        inside = list(ast.walk(function))
+        inside = list(walk(function))
         found = {d for n in inside if isinstance(n, ast.Name) and (d := module.names.definition(n)) is not None}
         return found | {self.links[n].helper.function for n in inside if n in self.links}
 
@@ -370,11 +371,11 @@ class Job:
         """The functions without which a function cannot be converted: those of its module that it names, and helpers that it may hand
         arrays."""
         names = made.module.names
-        named = sorted((n for n in ast.walk(made.function) if isinstance(n, ast.Name)), key=lambda n: (n.lineno, n.col_offset))
+        named = sorted((n for n in walk(made.function) if isinstance(n, ast.Name)), key=lambda n: (n.lineno, n.col_offset))
         found: dict[ast.AST, None] = dict.fromkeys(d for n in named if (d := names.definition(n)) is not None)
         parsed = made.module.parsed
         called: list[tuple[ast.Call, ast.AST]] = [(call, k.helper.function) for call, k in self.helpers.links(parsed, made.function)]
-        for n in ast.walk(made.function):
+        for n in walk(made.function):
             own = self.helpers.called_of_self(parsed, made.function, n.func) if isinstance(n, ast.Call) else None
             called += [(n, own)] if own is not None else []  # type: ignore[list-item]
         for call, function in called:
@@ -419,7 +420,7 @@ class Job:
         facts = self.summaries.parameters(made.function).values()
         return not (
             any(f.is_tensor or f.kind in ("sequence", "torch") for f in facts)
-            or any(n in self.links for n in ast.walk(made.function))
+            or any(n in self.links for n in walk(made.function))
             or made.module.names_numpy(made.function)
             or made.module.uses_arrays(made.function)
         )
@@ -481,7 +482,7 @@ class Job:
     def _left_makers(self, module: Module) -> list[Function]:
         """The functions that make others and stay NumPy's, with all that is in them."""
         rewritten = {h.function for h in self.found} | {n.function for n in module.nodes}
-        return [f for f in module.makers if module in self.modules and not any(n in rewritten for n in ast.walk(f))]
+        return [f for f in module.makers if module in self.modules and not any(n in rewritten for n in walk(f))]
 
     def _maker(self, module: Module, function: Function, severity: str | None = None) -> Finding:
         message = f"`{function.name}` returns a function, which would compute with tensors after it"

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from .facts import Fact, element_of
+from .walking import walk
 
 _NO_ARRAYS = ("torch", "either", "number", "text", "none", "name", "function", "dtype")
 """Kinds of values that the boundary need not, or must not, turn into arrays again."""
@@ -38,17 +39,17 @@ def _lasting_parameters(function: ast.AST) -> set[str]:
     args = getattr(function, "args", None)
     if args is None:
         return set()
-    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    inside = [n for n in ast.walk(function) if isinstance(n, ast.arguments) and n is not args]
-    inner = {a.arg for n in inside for a in ast.walk(n) if isinstance(a, ast.arg)}
+    stored = {n.id for n in walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    inside = [n for n in walk(function) if isinstance(n, ast.arguments) and n is not args]
+    inner = {a.arg for n in inside for a in walk(n) if isinstance(a, ast.arg)}
     return {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]} - stored - inner
 
 
 def _targets(function: ast.AST, fact: Callable[[ast.AST], Fact]) -> Iterator[tuple[ast.AST, ast.AST]]:
     """What the function binds an array to, or may, that is no name of its own: each with the statement, or the comprehension."""
-    for s in ast.walk(function):
+    for s in walk(function):
         for target in _bound(s, fact):
-            for t in ast.walk(target):
+            for t in walk(target):
                 if isinstance(t, (ast.Attribute, ast.Subscript)) and isinstance(t.ctx, ast.Store):
                     yield s, t
 
@@ -74,7 +75,7 @@ def filled(function: ast.AST) -> dict[ast.AST, str]:
 
 def _fillings(function: ast.AST) -> Iterator[tuple[ast.stmt, ast.Attribute, ast.Attribute]]:
     """The statements that add something to a container in an attribute, each with the method that does it and the attribute."""
-    for s in ast.walk(function):
+    for s in walk(function):
         func = s.value.func if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) else None
         if isinstance(s, ast.Expr) and isinstance(func, ast.Attribute) and func.attr in _FILLS and isinstance(func.value, ast.Attribute):
             yield s, func, func.value

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from .facts import Fact, key_parts
 from .table import RuleSource, Table
+from .walking import children, walk
 
 BY_LAYOUT = ("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require")
 """What gives a view or a copy, by the order of the elements in memory."""
@@ -36,7 +37,7 @@ class Layouts:
         self.bound: dict[str, list[ast.expr | None]] = {}
         """what the names of the function are bound to, None for what is not followed"""
         self.loads: dict[str, list[ast.Name]] = {}
-        self.parents = {child: n for n in inside for child in ast.iter_child_nodes(n)}
+        self.parents = {child: n for n in inside for child in children(n)}
         plain = {t: s.value for s in inside if isinstance(s, ast.Assign) for t in s.targets}
         for n in inside:
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
@@ -54,7 +55,7 @@ class Layouts:
             base = (self._array_of(base) or ast.Constant(None)) if isinstance(base, ast.Call) else base.value
         if array is None or not isinstance(base, ast.Name) or self._is_as_numpys(array, frozenset()):
             return False
-        inside = set(ast.walk(call))
+        inside = set(walk(call))
         return any(load not in inside and not self._is_used_up(load) for load in self.loads.get(base.id, ()))
 
     def _array_of(self, call: ast.Call) -> ast.expr | None:

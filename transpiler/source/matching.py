@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from .facts import Fact
+from .walking import walk
 
 if TYPE_CHECKING:
     from .rewriting import Rewriter
@@ -22,7 +23,7 @@ def convert_patterns(r: Rewriter, s: ast.Match) -> None:
         r.piece(guard, r.text(guard))
     if r.fact(s.subject).kind in ("text", "none", "dtype", "name"):
         return
-    for pattern in (p for case in s.cases for p in ast.walk(case.pattern)):
+    for pattern in (p for case in s.cases for p in walk(case.pattern)):
         if isinstance(pattern, ast.MatchClass):
             _class(r, pattern)
 

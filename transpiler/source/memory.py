@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from .names import Names
+from .walking import walk
 
 
 def unwritten(body: list[ast.stmt], names: Names) -> list[ast.Call]:
     """The calls of np.empty and np.empty_like in a body whose array is neither filled nor handed to something that may fill it."""
-    every = [n for s in body for n in ast.walk(s)]
+    every = [n for s in body for n in walk(s)]
     made = [n for n in every if isinstance(n, ast.Call) and names.qualified(n.func) in ("numpy.empty", "numpy.empty_like")]
     if not made:
         return []
@@ -70,7 +71,7 @@ def _gives_view(call: ast.Call) -> bool:
 def _is_empty_shape(call: ast.Call, emptied: set[str]) -> bool:
     """`np.empty(0)`, `np.empty((0, 3))`, a shape one of whose sizes was set to 0: there is no memory to hold anything."""
     shapes = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "shape")]
-    return any(_is_zero(n) or (isinstance(n, ast.Name) and n.id in emptied) for a in shapes for n in ast.walk(a))
+    return any(_is_zero(n) or (isinstance(n, ast.Name) and n.id in emptied) for a in shapes for n in walk(a))
 
 
 def _is_zero(node: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from .names import FunctionNode
 from .neighbours import is_neighbour
 from .project import Parsed, Project
+from .walking import walk
 
 NO, YES, REPLACED = "no", "yes", "replaced"
 """Whether something else mentions a function, or even puts another in its place (`helpers.scale = faster`)."""
@@ -141,11 +142,11 @@ def is_module_replaced(project: Project, parsed: Parsed) -> bool:
     names = {parsed.stem}
     files = [p for path in project.with_words(names) if (p := project.parsed(path)) is not None and p is not parsed]
     for p in files:
-        for n in ast.walk(p.tree):
+        for n in walk(p.tree):
             if isinstance(n, (ast.Import, ast.ImportFrom)):
                 names |= {a.asname for a in n.names if a.asname and a.name.rpartition(".")[2] == parsed.stem}
     files = [p for path in project.with_words(names) if (p := project.parsed(path)) is not None]
-    return any(_puts(n, names) for p in files for n in ast.walk(p.tree))
+    return any(_puts(n, names) for p in files for n in walk(p.tree))
 
 
 def _called_name(n: ast.Call) -> str:
@@ -163,5 +164,5 @@ def _puts(n: ast.AST, names: set[str]) -> bool:
     elif isinstance(n, ast.Call) and _called_name(n) in _PUTS:
         if any(k.arg in names for k in n.keywords):
             return True
-        inside = [c for a in [*n.args, *(k.value for k in n.keywords)] for c in ast.walk(a)]
+        inside = [c for a in [*n.args, *(k.value for k in n.keywords)] for c in walk(a)]
     return any(isinstance(c, ast.Constant) and isinstance(c.value, str) and c.value.rpartition(".")[2] in names for c in inside)

@@ -19,6 +19,7 @@ from .table import Table, load_table
 from .text import Source
 from .twins import is_twin
 from .values import dtype_name, of_annotation, of_spec
+from .walking import children, walk
 
 _ARRAY_USES = ("shape", "ndim", "size", "dtype", "T")
 
@@ -36,7 +37,7 @@ class Module:
         found = find_nodes(self.tree, self.names, config, self.path, all_functions)
         self.regions = [n for n in found if n.how == "region"]
         functions = [n for n in found if n.function is not None and n.how not in ("region", "helper")]
-        self.done = {f for f in ast.walk(self.tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and self._is_done(f)}
+        self.done = {f for f in walk(self.tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and self._is_done(f)}
         drawing = drawing_functions(self.tree, self.names)
         self.makers = [n.function for n in functions if n.how == "all" and n.function not in self.done and self._is_node(n, drawing)
                        and n.function is not None and returns_function(n.function)]  # fmt: skip
@@ -49,7 +50,7 @@ class Module:
     @cached_property
     def named(self) -> set[ast.AST]:
         """The functions and classes of the module that its own text names."""
-        return {d for n in ast.walk(self.tree) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
+        return {d for n in walk(self.tree) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
 
     def is_taken(self, function: FunctionNode) -> bool:
         """Whether a function is no helper: a node of its own, or a twin."""
@@ -126,7 +127,7 @@ class Module:
     def names_numpy(self, function: FunctionNode) -> bool:
         """Whether a function speaks of NumPy."""
         return any(
-            str(self.names.qualified(n)).startswith("numpy.") for n in ast.walk(function) if isinstance(n, (ast.Name, ast.Attribute))
+            str(self.names.qualified(n)).startswith("numpy.") for n in walk(function) if isinstance(n, (ast.Name, ast.Attribute))
         )
 
     def uses_arrays(self, function: FunctionNode) -> bool:
@@ -137,8 +138,8 @@ class Module:
     def _used_as_array(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str, indexing: bool) -> bool:
         """Every use of a parameter is one that an array has, and at least one is arithmetic or a call on it (or `indexing`)."""
         seen = False
-        for n in ast.walk(function):
-            for child in ast.iter_child_nodes(n):
+        for n in walk(function):
+            for child in children(n):
                 if not (isinstance(child, ast.Name) and child.id == parameter):
                     continue
                 if isinstance(child.ctx, ast.Store):
@@ -215,8 +216,8 @@ def _is_number(default: ast.expr | None) -> bool:
 
 def _literal_dtype(node: ast.expr) -> str | None:
     """float64 where a literal list holds a float, int64 where it holds ints alone."""
-    leaves = [n for n in ast.walk(node) if isinstance(n, ast.Constant)]
-    inner = all(isinstance(n, (ast.List, ast.Tuple, ast.Constant, ast.UnaryOp, ast.USub, ast.UAdd, ast.Load)) for n in ast.walk(node))
+    leaves = [n for n in walk(node) if isinstance(n, ast.Constant)]
+    inner = all(isinstance(n, (ast.List, ast.Tuple, ast.Constant, ast.UnaryOp, ast.USub, ast.UAdd, ast.Load)) for n in walk(node))
     if not inner or not leaves or any(type(n.value) not in (int, float) for n in leaves):
         return None
     return "float64" if any(type(n.value) is float for n in leaves) else "int64"

@@ -16,6 +16,8 @@ import builtins
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from .walking import children
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _BUILTINS = frozenset(dir(builtins))
 _IMPORT_FAILURES = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"}
@@ -209,7 +211,7 @@ class _Builder:
         if method is not None:
             method(node, scope)
         else:
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 self.visit(child, scope)
 
     def each(self, nodes: Iterable[ast.AST | None], scope: Scope) -> None:
@@ -326,7 +328,7 @@ class _Builder:
             if isinstance(node, ast.Global):
                 scope.global_names.update(node.names)
             elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
-                pending.extend(ast.iter_child_nodes(node))
+                pending.extend(children(node))
 
     def _parameters(self, args: ast.arguments, inner: Scope, outer: Scope) -> None:
         for arg in (*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg):

@@ -18,6 +18,7 @@ from ..pipeline.spec import SpecError
 from ..pipeline.spec import parse as parse_spec
 from .config import NODE_DECORATORS, Config
 from .names import FunctionNode, Names
+from .walking import children, walk
 
 Function = FunctionNode
 _REGION_MODULES = ("np2fx", "leapp")
@@ -76,7 +77,7 @@ def find_nodes(
 
 def functions_in(tree: ast.AST, prefix: str = "", in_class: bool = False) -> Iterator[tuple[Function, tuple[str, bool]]]:
     """Every function that is not inside another one, with its qualified name; those of classes and of `if` blocks too."""
-    for child in ast.iter_child_nodes(tree):
+    for child in children(tree):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield child, (prefix + child.name, in_class)
             for inner, (name, inner_class) in functions_in(child, f"{prefix}{child.name}.<locals>.", False):
@@ -197,7 +198,7 @@ def _own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
-    return (n for n in ast.walk(statement) if isinstance(n, ast.Call))
+    return (n for n in walk(statement) if isinstance(n, ast.Call))
 
 
 def _between(body: list[ast.stmt], first: ast.stmt, last: ast.stmt) -> list[ast.stmt]:
@@ -217,7 +218,7 @@ def _targets(statement: ast.stmt, call: ast.Call) -> Iterator[str]:
     """The names that `a, b = annotate.input_tensors(...)` binds: the region's arrays."""
     if isinstance(statement, ast.Assign) and statement.value is call:
         for target in statement.targets:
-            yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+            yield from (n.id for n in walk(target) if isinstance(n, ast.Name))
 
 
 # Helpers.

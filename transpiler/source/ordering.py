@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from .facts import Fact
+from .walking import walk
 
 _HARMLESS = ("len", "abs", "min", "max", "sum", "float", "int", "bool", "round", "range", "isinstance", "type", "tuple", "sorted", "str")
 
@@ -16,16 +17,16 @@ _HARMLESS = ("len", "abs", "min", "max", "sum", "float", "int", "bool", "round",
 def meet(value: ast.expr, target: ast.Subscript, fact: Callable[[ast.AST], Fact]) -> bool:
     """Whether it may be seen that the parts of `target` are evaluated before `value`, not after it."""
     place = (target.value, target.slice)
-    if any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for e in (value, *place) for n in ast.walk(e)):
+    if any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for e in (value, *place) for n in walk(e)):
         return True
     if any(_acts(e, fact) for e in place):
         return not isinstance(value, (ast.Constant, ast.Name))
-    return _acts(value, fact) and any(isinstance(n, (ast.Attribute, ast.Subscript, ast.Call)) for e in place for n in ast.walk(e))
+    return _acts(value, fact) and any(isinstance(n, (ast.Attribute, ast.Subscript, ast.Call)) for e in place for n in walk(e))
 
 
 def _acts(e: ast.expr, fact: Callable[[ast.AST], Fact]) -> bool:
     """Whether evaluating an expression may change something: it calls what is neither NumPy's nor a harmless builtin."""
-    return any(isinstance(n, ast.Call) and not _is_harmless(fact(n.func)) for n in ast.walk(e))
+    return any(isinstance(n, ast.Call) and not _is_harmless(fact(n.func)) for n in walk(e))
 
 
 def _is_harmless(fact: Fact) -> bool:
@@ -39,8 +40,8 @@ def late_targets(targets: Sequence[ast.expr]) -> set[ast.expr]:
     read: set[str] = set()
     for leaf in (leaf for t in targets for leaf in bound_in_order(t)):
         if isinstance(leaf, ast.Subscript):
-            read |= {n.id for n in ast.walk(leaf) if isinstance(n, ast.Name)}
-            if any(isinstance(n, ast.Call) for n in ast.walk(leaf)):
+            read |= {n.id for n in walk(leaf) if isinstance(n, ast.Name)}
+            if any(isinstance(n, ast.Call) for n in walk(leaf)):
                 read.add("*")  # it may read whatever there is
         elif read and ("*" in read or _root(leaf) in read):
             late.add(leaf)

@@ -14,6 +14,7 @@ from . import files
 from .names import FunctionNode, Names
 from .neighbours import module_candidates
 from .nodes import functions_in
+from .walking import walk
 
 _HOPS = 8
 """How many modules a name is followed through (`from .impl import scale` in a package's `__init__`)."""
@@ -53,7 +54,7 @@ class Parsed:
         """The nodes that can name a function, in whatever way: names, attributes, imports, strings and calls with keywords."""
         return [
             n
-            for n in ast.walk(self.tree)
+            for n in walk(self.tree)
             if isinstance(n, (ast.Name, ast.Attribute, ast.ImportFrom))
             or (isinstance(n, ast.Constant) and isinstance(n.value, str))
             or (isinstance(n, ast.Call) and n.keywords)
@@ -63,7 +64,7 @@ class Parsed:
     def looked_up(self) -> set[ast.AST]:
         """The strings that name nothing to be replaced: in `__all__`, what `getattr` is asked for, keys that are read."""
         found: set[ast.AST] = set()
-        for n in ast.walk(self.tree):
+        for n in walk(self.tree):
             if isinstance(n, ast.Call) and self.names.qualified(n.func) in ("builtins.getattr", "builtins.hasattr"):
                 found |= set(n.args[1:2])
             elif isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load):
@@ -73,7 +74,7 @@ class Parsed:
             call = s.value.func if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) else None
             bases = [*targets, *([call.value] if isinstance(call, ast.Attribute) else [])]  # `__all__.append("scale")`
             if bases and all(isinstance(b, ast.Name) and b.id == "__all__" for b in bases):
-                found |= set(ast.walk(s))
+                found |= set(walk(s))
         return found
 
     def has_word(self, word: str) -> bool:
@@ -209,7 +210,7 @@ class Project:
         found = []
         for path in self.with_words(set()):
             parsed = self.parsed(path)
-            for s in ast.walk(parsed.tree) if parsed is not None and self.root is not None else ():
+            for s in walk(parsed.tree) if parsed is not None and self.root is not None else ():
                 if isinstance(s, ast.ImportFrom) and s.names[0].name == "*":
                     name = f"{'.' * s.level}{s.module or ''}"
                     places = module_candidates(f"{name}.x" if s.module else f"{name}x", path, self.root or "")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
+from .walking import walk
+
 _FLIPS = ("flip", "fliplr", "flipud", "rot90")
 
 
@@ -18,7 +20,7 @@ def pure_functions(
     foreign  True where another function is one that nobody knows
     writer   True for a call of NumPy's that writes into its arguments
     in_place what functions and methods that write are called"""
-    bodies = {f: list(ast.walk(f)) for tree in trees for f in ast.walk(tree) if isinstance(f, ast.FunctionDef)}
+    bodies = {f: list(walk(f)) for tree in trees for f in walk(tree) if isinstance(f, ast.FunctionDef)}
     pure: set[ast.AST] = {f for f, inside in bodies.items() if not any(_suspicious(n, in_place) for n in inside)}
     pure = {f for f in pure if not any(isinstance(n, ast.Call) and writer(n) for n in bodies[f])}  # type: ignore[index]
     functions = {f: [n.func for n in bodies[f] if isinstance(n, ast.Call)] for f in pure if isinstance(f, ast.FunctionDef)}

@@ -20,6 +20,7 @@ from .imports import insertion_line
 from .names import Names
 from .nodes import Function, Node, find_nodes
 from .text import NEWLINE, Source, lines_of, splice
+from .walking import children, walk
 
 _DECORATOR = "np2fx.random_inputs"
 
@@ -98,7 +99,7 @@ def not_rewritten(text: str, findings: list[Finding]) -> set[str]:
 def drawing_functions(tree: ast.Module, names: Names) -> set[str]:
     """The functions that `np2fx.random_inputs` decorators name: they are NumPy's side of a node, and stay so."""
     found: set[str] = set()
-    for f in ast.walk(tree):
+    for f in walk(tree):
         for d in getattr(f, "decorator_list", ()):
             if isinstance(d, ast.Call) and str(names.qualified(d.func)).endswith(_DECORATOR.rpartition(".")[2]):
                 found |= {a.id for a in d.args if isinstance(a, ast.Name)}
@@ -170,7 +171,7 @@ class _Lifter:
         if not draws:
             return []
         self._check_callers(draws[0])
-        taken = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)} | self.parameters
+        taken = {n.id for n in walk(self.tree) if isinstance(n, ast.Name)} | self.parameters
         made: list[tuple[int, int, str]] = []
         entries: dict[str, str] = {}
         checks: list[str] = []
@@ -198,7 +199,7 @@ class _Lifter:
 
     def _draws(self, function: ast.AST) -> Iterator[ast.Call]:
         """The calls that draw. Raises _No for other uses of numpy.random."""
-        for n in ast.walk(function):
+        for n in walk(function):
             if not isinstance(n, ast.Call):
                 continue
             name = str(self.names.qualified(n.func))
@@ -237,13 +238,13 @@ class _Lifter:
         return isinstance(value, ast.Call) and str(self.names.qualified(value.func)) in calls.GENERATORS
 
     def _is_generator(self, annotation: ast.expr) -> bool:
-        inner = [n for n in ast.walk(annotation) if isinstance(n, (ast.Name, ast.Attribute))]
+        inner = [n for n in walk(annotation) if isinstance(n, (ast.Name, ast.Attribute))]
         return any(str(self.names.qualified(n)) in calls.GENERATORS for n in inner)
 
     def _only_drawn_from(self, parameter: str) -> bool:
         """Every use of a parameter is a method that draws: it is a generator."""
-        uses = [n for n in ast.walk(self.function) if isinstance(n, ast.Name) and n.id == parameter]
-        parents = {c: n for n in ast.walk(self.function) for c in ast.iter_child_nodes(n)}
+        uses = [n for n in walk(self.function) if isinstance(n, ast.Name) and n.id == parameter]
+        parents = {c: n for n in walk(self.function) for c in children(n)}
         return bool(uses) and all(isinstance(p := parents[u], ast.Attribute) and p.attr in calls.SIGNATURES for u in uses)
 
     # Whether it may be lifted.
@@ -251,18 +252,18 @@ class _Lifter:
     def _check_place(self, call: ast.Call) -> None:
         """The draw happens exactly once in every call of the function."""
         for s in self.function.body:
-            inside = any(n is call for n in ast.walk(s))
+            inside = any(n is call for n in walk(s))
             if inside and not isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)):
-                where = "in a loop" if any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(s)) else "in a branch or a block"
+                where = "in a loop" if any(isinstance(n, (ast.For, ast.While)) for n in walk(s)) else "in a branch or a block"
                 raise _No(call, f"random numbers drawn {where} cannot be an input: how many there are is not known",
                           "draw them at the top of the function, all at once, and take from them")  # fmt: skip
-            if inside and not any(n is call for n in ast.walk(s.value or s)):  # type: ignore[attr-defined]
+            if inside and not any(n is call for n in walk(s.value or s)):  # type: ignore[attr-defined]
                 raise _No(call, "random numbers drawn for a place to write to", "give the place a name first")
             if inside:
                 break
-            if any(isinstance(n, ast.Return) for n in ast.walk(s)):
+            if any(isinstance(n, ast.Return) for n in walk(s)):
                 raise _No(call, "random numbers drawn behind a return are not drawn in every call", "draw them at the top of the function")
-        parents = {c: n for n in ast.walk(s) for c in ast.iter_child_nodes(n)}
+        parents = {c: n for n in walk(s) for c in children(n)}
         at: ast.AST = call
         while at in parents:
             at = parents[at]
@@ -274,10 +275,10 @@ class _Lifter:
         """A function of the module that this one calls must not draw: its numbers would come in between."""
         pending, seen = [self.function], {self.function}
         while pending:
-            for n in ast.walk(pending.pop()):
+            for n in walk(pending.pop()):
                 callee = self.names.definition(n.func) if isinstance(n, ast.Call) else None
                 if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)) and callee not in seen:
-                    inner = [c.func for c in ast.walk(callee) if isinstance(c, ast.Call)]
+                    inner = [c.func for c in walk(callee) if isinstance(c, ast.Call)]
                     if any(str(self.names.qualified(f)).startswith("numpy.random.") for f in inner):
                         raise _No(n, f"`{callee.name}`, which is called here, draws random numbers", "draw them here, and pass them to it")
                     seen.add(callee)
@@ -285,7 +286,7 @@ class _Lifter:
 
     def _check_callers(self, call: ast.Call) -> None:
         for other in self.nodes:
-            for n in ast.walk(other.function) if other.function is not None else ():
+            for n in walk(other.function) if other.function is not None else ():
                 if isinstance(n, ast.Call) and self.names.definition(n.func) is self.function:
                     raise _No(call, f"`{other.name}`, another node, calls `{self.node.name}`, which draws random numbers",
                               "draw them in the caller, and pass them in")  # fmt: skip
@@ -293,16 +294,16 @@ class _Lifter:
     def _check_generators(self, draws: list[ast.Call]) -> None:
         """A generator made here is used for the lifted draws alone."""
         lifted = {id(c.func.value) for c in draws if isinstance(c.func, ast.Attribute)}
-        for n in ast.walk(self.function):
+        for n in walk(self.function):
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in self.local_generators and id(n) not in lifted:
                 raise _No(n, f"the generator `{n.id}` is used for more than drawing", "draw at the top of the function")
 
     def _check_imports(self, draws: list[ast.Call]) -> None:
         """What the drawing function computes with is known outside of the node."""
-        imported = {a.asname or a.name.partition(".")[0] for s in ast.walk(self.function)
+        imported = {a.asname or a.name.partition(".")[0] for s in walk(self.function)
                     if isinstance(s, (ast.Import, ast.ImportFrom)) for a in s.names}  # fmt: skip
         for call in draws:
-            used = {n.id for part in (call, *self.needed) for n in ast.walk(part) if isinstance(n, ast.Name)}
+            used = {n.id for part in (call, *self.needed) for n in walk(part) if isinstance(n, ast.Name)}
             if inside := sorted(used & imported):
                 raise _No(call, f"`{inside[0]}` is imported in the function, and the numbers are drawn outside of it",
                           "import it at the top of the module")  # fmt: skip
@@ -395,16 +396,16 @@ class _Lifter:
 
     def _before(self, call: ast.Call) -> list[ast.stmt]:
         """The statements of the body that run before the one with the call."""
-        return self.function.body[: next(i for i, s in enumerate(self.function.body) if any(n is call for n in ast.walk(s)))]
+        return self.function.body[: next(i for i, s in enumerate(self.function.body) if any(n is call for n in walk(s)))]
 
     def _stores(self, name: str, before: list[ast.stmt]) -> list[ast.stmt]:
-        return [s for s in before if any(isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load) for n in ast.walk(s))]
+        return [s for s in before if any(isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load) for n in walk(s))]
 
     def _known_names(self, before: list[ast.stmt]) -> tuple[set[str], set[str]]:
         """The names that are arrays (or may be) and those that are sizes, as the statements before leave them."""
         arrays, shapes = set(self.parameters), set(self.parameters)
         for s in before:
-            stored = {n.id for n in ast.walk(s) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+            stored = {n.id for n in walk(s) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
             if isinstance(s, ast.Assign) and len(s.targets) == 1 and calls.shape_like(s.value, arrays, shapes):
                 shapes |= stored
                 arrays -= stored
@@ -437,7 +438,7 @@ class _Lifter:
     def _known(self, e: ast.expr, before: list[ast.stmt]) -> bool:
         """An expression of parameters, constants and names of the module that nothing has changed so far."""
         arrays, shapes = self._known_names(before)
-        for n in ast.walk(e):
+        for n in walk(e):
             if isinstance(n, ast.Name) and n.id not in arrays | shapes and n.id in self._locals():
                 return False
             if not isinstance(n, _PLAIN):
@@ -445,7 +446,7 @@ class _Lifter:
         return True
 
     def _locals(self) -> set[str]:
-        return self.parameters | {n.id for n in ast.walk(self.function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        return self.parameters | {n.id for n in walk(self.function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
 
     def _need_generator(self, base: ast.expr, before: list[ast.stmt]) -> None:
         if self._generator(base) is None:
@@ -458,7 +459,7 @@ class _Lifter:
 
     def _need(self, e: ast.expr, before: list[ast.stmt]) -> None:
         """Note the parameters that an expression reads, and the statements that bind its other names. Raises _No."""
-        for n in ast.walk(e):
+        for n in walk(e):
             if not isinstance(n, ast.Name):
                 continue
             stores = self._stores(n.id, before)
@@ -477,7 +478,7 @@ class _Lifter:
     # The text.
 
     def _parent(self, call: ast.Call) -> ast.AST | None:
-        return next((n for n in ast.walk(self.function) if any(c is call for c in ast.iter_child_nodes(n))), None)
+        return next((n for n in walk(self.function) if any(c is call for c in children(n))), None)
 
     def _numpy_name(self) -> str | None:
         for s in self.tree.body:
@@ -522,10 +523,10 @@ class _Lifter:
         head = self.source.slice(line, self.source.starts[first])
         indent, newline = head[: len(head) - len(head.lstrip())], self.source.newline
         name = f"{self.function.name}_random"
-        taken = {getattr(n, "id", getattr(n, "name", "")) for n in ast.walk(self.tree)}
+        taken = {getattr(n, "id", getattr(n, "name", "")) for n in walk(self.tree)}
         while name in taken:
             name += "_"
-        order = [p for p in (a.arg for a in ast.walk(self.function.args) if isinstance(a, ast.arg)) if p in self.used]
+        order = [p for p in (a.arg for a in walk(self.function.args) if isinstance(a, ast.arg)) if p in self.used]
         prelude = [self.source.of(s) for s in sorted(self.needed, key=lambda s: s.lineno)]
         note = [f"{c}  # draws nothing, but raises what NumPy raises for these arguments" for c in checks]
         doc = f'"""The random numbers of `{self.function.name}`, where its caller gives none."""'

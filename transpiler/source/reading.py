@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from .walking import children, walk
+
 Place = tuple[int, int]
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -11,13 +13,13 @@ _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 def yields(function: ast.AST) -> list[ast.Yield | ast.YieldFrom]:
     """The places at which a function is a generator; what functions inside it yield is their own."""
     found: list[ast.Yield | ast.YieldFrom] = []
-    pending = list(ast.iter_child_nodes(function))
+    pending = children(function)
     while pending:
         n = pending.pop()
         if isinstance(n, (ast.Yield, ast.YieldFrom)):
             found.append(n)
         if not isinstance(n, _INNER):
-            pending += ast.iter_child_nodes(n)
+            pending += children(n)
     return found
 
 
@@ -28,7 +30,7 @@ def leaves(body: list[ast.stmt]) -> bool:
 
 def awaits(function: ast.AST) -> bool:
     """Whether a function is a coroutine, or has one in it."""
-    return any(isinstance(n, (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)) for n in ast.walk(function))
+    return any(isinstance(n, (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)) for n in walk(function))
 
 
 def returns_function(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -39,7 +41,7 @@ def returns_function(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         n = pending.pop()
         own.append(n)
         if not isinstance(n, _INNER):
-            pending += ast.iter_child_nodes(n)
+            pending += children(n)
     made = {n.name for n in own if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
     def is_made(e: ast.expr | None) -> bool:
@@ -62,25 +64,25 @@ class Reads:
         self.ends: dict[int, Place] = {}
         self.reach: dict[Place, Place] = {}
         self.captured: set[str] = set()
-        for n in ast.walk(scope):
+        for n in walk(scope):
             if isinstance(n, ast.Name):
                 held = self.loads if isinstance(n.ctx, ast.Load) else self.binds
                 held.setdefault(n.id, []).append((n.lineno, n.col_offset))
             elif isinstance(n, (ast.For, ast.AsyncFor, ast.While)):
                 self.loops.append(((n.lineno, n.col_offset), _end(n)))
             elif isinstance(n, _INNER) and n is not scope:
-                self.captured |= {m.id for m in ast.walk(n) if isinstance(m, ast.Name) and isinstance(m.ctx, ast.Load)}
+                self.captured |= {m.id for m in walk(n) if isinstance(m, ast.Name) and isinstance(m.ctx, ast.Load)}
             for block in (getattr(n, f, None) for f in ("body", "orelse", "finalbody")):
                 if isinstance(block, list) and block:
                     self._block(block)
             if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)):
-                self.ends.update({id(m): _end(n) for m in ast.walk(n)})
+                self.ends.update({id(m): _end(n) for m in walk(n)})
 
     def _block(self, block: list[ast.stmt]) -> None:
         """What a statement binds holds for the rest of its block."""
         for statement in block:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if hasattr(statement, "target") else []
-            for n in (n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)):
+            for n in (n for t in targets for n in walk(t) if isinstance(n, ast.Name)):
                 inner = isinstance(statement, (ast.For, ast.AsyncFor))
                 self.reach[n.lineno, n.col_offset] = _end(statement if inner else block[-1])
 

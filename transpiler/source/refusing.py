@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .values import Value
+from .walking import walk
 
 
 def refusals(function: ast.FunctionDef, parameters: set[str]) -> list[list[str]]:
@@ -21,7 +22,7 @@ def refusals(function: ast.FunctionDef, parameters: set[str]) -> list[list[str]]
         raised = statement.body[0].exc if isinstance(statement.body[0], ast.Raise) else None
         if not (isinstance(raised, ast.Call) and isinstance(raised.func, ast.Name) and raised.func.id == "Refused"):
             continue
-        names = {n.id for n in ast.walk(statement.test) if isinstance(n, ast.Name)}
+        names = {n.id for n in walk(statement.test) if isinstance(n, ast.Name)}
         texts = [t for t in map(_text, raised.args) if t is not None]
         if names <= parameters | {"isinstance", "callable", "torch"} and texts and len(texts) == len(raised.args):
             found.append([ast.unparse(statement.test), *(texts + ["", "unsupported-argument"][len(texts) - 1 :])])

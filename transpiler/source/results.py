@@ -8,6 +8,7 @@ from typing import Any
 from .facts import EITHER, NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, element_of, number, operated, result
 from .inference import Inference
 from .plain import FLOATS
+from .walking import walk
 
 SCALAR_TYPES = {
     "bool_": "bool", "bool": "bool", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8",
@@ -116,7 +117,7 @@ def torch_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
     every = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]} - _asked(function)
     numpys = _numpys_devices(function)
     telling = TORCH_ONLY if "torch" in text else TORCH_ONLY - {"device"}
-    for n in ast.walk(function):
+    for n in walk(function):
         if isinstance(n, ast.Attribute) and n.attr in telling and isinstance(n.value, ast.Name) and n.value.id in every - numpys:
             found.add(n.value.id)
     return found
@@ -125,7 +126,7 @@ def torch_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
 def _numpys_devices(function: ast.AST) -> set[str]:
     """The names whose `.device` is the text that NumPy's arrays have for one: compared with a text, or given to `to_device`."""
     found: list[ast.expr] = []
-    for n in ast.walk(function):
+    for n in walk(function):
         if isinstance(n, ast.Compare):
             sides = [n.left, *n.comparators]
             found += sides if any(map(is_text, sides)) else []
@@ -145,11 +146,11 @@ def is_text(e: ast.expr) -> bool:
 def _asked(function: ast.AST) -> set[str]:
     """The names whose attributes are asked for, since they may have them or not: with `hasattr`, or in a `try`."""
     found = set()
-    for n in ast.walk(function):
+    for n in walk(function):
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "hasattr" and n.args:
             found |= {n.args[0].id} if isinstance(n.args[0], ast.Name) else set()
         elif isinstance(n, ast.Try) and any(map(catches_attributes, n.handlers)):
-            inside = (m for s in n.body for m in ast.walk(s))
+            inside = (m for s in n.body for m in walk(s))
             found |= {m.value.id for m in inside if isinstance(m, ast.Attribute) and isinstance(m.value, ast.Name)}
     return found
 
@@ -310,7 +311,7 @@ DOUBLES = frozenset(("numpy.float_power",))
 
 
 def _ufunc(rule: Any, args: list[Fact], keywords: set[str | None]) -> Fact:
-    if any(isinstance(n, ast.Return) and isinstance(n.value, ast.Tuple) for n in ast.walk(rule.function)):
+    if any(isinstance(n, ast.Return) and isinstance(n.value, ast.Tuple) for n in walk(rule.function)):
         return UNKNOWN  # several outputs
     operands = args[: sum(p.kind == "positional-only" for p in rule.parameters)]
     if "out" in keywords or len(args) > len(operands) or any(not (a.is_tensor or a.kind == "number") for a in operands):

@@ -24,6 +24,7 @@ from .results import catches_attributes
 from .rewriting_expressions import SYMBOLS, Expressions, grouped
 from .text import Source, sub_expressions
 from .unpacking import elements, iterated, pattern, unpacked, unpacks
+from .walking import children, walk
 from .writing import called_by, writes
 
 _STAYS = "exact, but no part of a graph: np.where(condition, a, b) computes both sides and chooses"
@@ -50,8 +51,8 @@ class Rewriter(Expressions):
             inference = Inference(self.resolve, self.call_fact)
             inference.function(node, parameters)
         self.facts = inference.facts
-        inside = list(ast.walk(node))
-        around = {n for d in getattr(node, "decorator_list", []) for n in ast.walk(d)}
+        inside = list(walk(node))
+        around = {n for d in getattr(node, "decorator_list", []) for n in walk(d)}
         handed = [*inference.returns, *(self.fact(y.value) for y in yields(node) if y.value is not None)]
         given_out = self.hands_out and not all(map(_own, handed))
         self.used = identifiers(inside)
@@ -62,7 +63,7 @@ class Rewriter(Expressions):
         self.mutates = given_out or retypes or any(self._writes(n) for n in inside if n not in around)
         layouts = Layouts(node, inside, self.fact, self.table)
         self.flips = any(self._flips(n, layouts) for n in inside if n not in around)
-        inner = {a.arg for n in inside if isinstance(n, ast.arguments) for a in ast.walk(n) if isinstance(a, ast.arg)}
+        inner = {a.arg for n in inside if isinstance(n, ast.arguments) for a in walk(n) if isinstance(a, ast.arg)}
         outside = {name for n in inside if isinstance(n, ast.Global) for name in n.names}
         stored = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         self.own_names = inference.locals | inner | (stored - outside)
@@ -79,7 +80,7 @@ class Rewriter(Expressions):
             n.id
             for s in inside
             if not isinstance(s, ast.Assign)
-            for n in ast.iter_child_nodes(s)
+            for n in children(s)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         self.made_here = {n for n, _ in bound if all(self.fact(v).fresh for m, v in bound if m == n)} - other
@@ -129,10 +130,10 @@ class Rewriter(Expressions):
             if self.branches.assumed.keys() <= assumed.keys():
                 break
             assumed |= self.branches.assumed
-            walk = Inference(self.resolve, self.call_fact)
-            walk.assumed = {n: fact for n, (fact, _) in assumed.items()}
-            walk.function(node, parameters)
-            self.facts = walk.facts
+            inferred = Inference(self.resolve, self.call_fact)
+            inferred.assumed = {n: fact for n, (fact, _) in assumed.items()}
+            inferred.function(node, parameters)
+            self.facts = inferred.facts
         if not all(owner in self.branches.statements or owner in self.branches.expressions for _, owner in assumed.values()):
             self.facts = facts
             self.branches = plan(self, node, parameters, numbers=False)
@@ -197,11 +198,11 @@ class Rewriter(Expressions):
                 convert_patterns(self, s)
             for e in sub_expressions(s):
                 self.piece(e, self.text(e))
-            for child in ast.iter_child_nodes(s):
+            for child in children(s):
                 if isinstance(child, ast.stmt):
                     self.statement(child)
                 elif isinstance(child, (ast.ExceptHandler, getattr(ast, "match_case", ast.ExceptHandler))):
-                    for inner in ast.iter_child_nodes(child):
+                    for inner in children(child):
                         if isinstance(inner, ast.stmt):
                             self.statement(inner)
 
@@ -260,14 +261,14 @@ class Rewriter(Expressions):
         """In a `try` the errors have to be NumPy's own, so the rules are called, which raise them."""
         with self.errors_caught(any(map(catches_attributes, s.handlers))):
             self.block(s.body)
-        ours = any(self.fact(n).may_be_tensor for part in s.body for n in ast.walk(part) if isinstance(n, ast.expr))
+        ours = any(self.fact(n).may_be_tensor for part in s.body for n in walk(part) if isinstance(n, ast.expr))
         for h in s.handlers:
             if h.type is not None:
                 self.piece(h.type, self.ops("caught", self.text(h.type)) if ours else self.text(h.type))
             elif ours:
                 start = self.source.span(h)[0] + len("except")
                 self.pieces.append((start, start, " " + self.ops("caught")))
-            if ours and h.name is not None and any(isinstance(n, ast.Name) and n.id == h.name for part in h.body for n in ast.walk(part)):
+            if ours and h.name is not None and any(isinstance(n, ast.Name) and n.id == h.name for part in h.body for n in walk(part)):
                 self.before(h.body[0], f"{h.name} = {self.ops('told', h.name)}")
             self.block(h.body)
         if ours and _swallows(s.finalbody):
@@ -350,7 +351,7 @@ class Rewriter(Expressions):
         return isinstance(target.slice, ast.Slice) and not self.fact(target.value).is_tensor
 
     def _one_by_one(self, s: ast.Assign) -> bool:
-        items = any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for t in s.targets for n in ast.walk(t))
+        items = any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for t in s.targets for n in walk(t))
         return items or (len(s.targets) > 1 and any(unpacks(self, t) for t in s.targets))
 
     def item_assignment(self, s: ast.Assign) -> None:
@@ -559,7 +560,7 @@ class Rewriter(Expressions):
 
 def _swallows(final: list[ast.stmt]) -> bool:
     """Whether a `finally` may end an error: it leaves the function, or a loop."""
-    return any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in final for n in ast.walk(s))
+    return any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in final for n in walk(s))
 
 
 def _own(returned: Fact) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from .walking import walk
+
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
 
@@ -34,7 +36,7 @@ def _is_key_already(e: ast.expr, key: ast.expr) -> bool:
     for loop in getattr(e, "generators", []):
         pair = isinstance(loop.target, ast.Tuple)
         first = loop.target.elts[0] if pair else loop.target
-        calls = {n.func.attr for n in ast.walk(loop.iter) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
+        calls = {n.func.attr for n in walk(loop.iter) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
         if isinstance(first, ast.Name) and isinstance(key, ast.Name) and first.id == key.id and ("items" if pair else "keys") in calls:
             return True
     return False

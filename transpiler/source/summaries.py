@@ -19,6 +19,7 @@ from .plain import FLOATS
 from .promotion import ASSUMED
 from .reading import yields
 from .results import call_fact
+from .walking import walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ROUNDS = 5
@@ -108,7 +109,7 @@ class Summaries:
             inference = Inference(self.resolve[function], self.call)
             first = len(self._sites)
             inference.function(function, parameters)
-            if any(map(reshapes, ast.walk(function))):  # what it knew of its arrays on the way does not hold
+            if any(map(reshapes, walk(function))):  # what it knew of its arrays on the way does not hold
                 self._sites[first:] = [(f, h, {}) for f, h, _ in self._sites[first:]]
             self.walked[function] = inference
             found[function] = _returned(function, inference.returns)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .refusing import refusals
+from .walking import walk
 
 _FORMAT = 8  # of the cached index
 _UNRULED_WRITERS = frozenset(("resize", "setfield", "setflags", "itemset", "at", "shuffle"))
@@ -199,7 +200,7 @@ def _read(module: str, file: str) -> Iterator[dict[str, Any]]:
             if value is not _UNKNOWN:
                 names[statement.targets[0].id] = value
         if isinstance(statement, ast.FunctionDef):
-            kind = next(filter(None, (_registered_kind(n) for n in ast.walk(statement) if isinstance(n, ast.Call))), "")
+            kind = next(filter(None, (_registered_kind(n) for n in walk(statement) if isinstance(n, ast.Call))), "")
             if kind:
                 registrars[statement.name] = (kind, statement.lineno)
         elif (
@@ -276,7 +277,7 @@ def _last_name(f: ast.expr) -> str:
 
 def _outputs(function: ast.FunctionDef) -> int:
     """How many values a rule returns: the length of the tuple that each of its returns is, else 1."""
-    returned = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
+    returned = [n.value for n in walk(function) if isinstance(n, ast.Return)]
     lengths = {len(v.elts) if isinstance(v, ast.Tuple) else 1 for v in returned}
     return lengths.pop() if len(lengths) == 1 else 1
 
@@ -316,8 +317,8 @@ _METHODS = ("split", "items", "keys", "values", "format", "strip")
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:
     """The value of an expression made of literals and known names; _UNKNOWN for anything else."""
-    own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for inner in ast.walk(node):
+    own = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for inner in walk(node):
         if isinstance(inner, ast.Call):
             if not (isinstance(inner.func, ast.Attribute) and inner.func.attr in _METHODS):
                 return _UNKNOWN

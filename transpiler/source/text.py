@@ -9,6 +9,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from .walking import children
+
 NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
@@ -72,7 +74,7 @@ class Source:
 
 def sub_expressions(node: ast.AST) -> Iterator[ast.expr]:
     """The expressions directly inside a node, looking through keywords, comprehensions, slices and arguments."""
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.Slice):
             yield from sub_expressions(child)
         elif isinstance(child, ast.expr):

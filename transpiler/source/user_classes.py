@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from .walking import walk
+
 if TYPE_CHECKING:
     from .project import Parsed, Project
     from .table import Table
@@ -56,7 +58,7 @@ def classes_of(project: Project, parsed: Parsed, table: Table) -> frozenset[str]
     everywhere = [p for path in paths if (p := project.parsed(path)) is not None]
     found = [(n, r) for p in everywhere for n, r in members(p, table, project) if not n.startswith("__") and not n.endswith("()")]
     near = {os.path.realpath(parsed.path): parsed}
-    for s in ast.walk(parsed.tree):
+    for s in walk(parsed.tree):
         named = [a.name for a in s.names] if isinstance(s, ast.Import) else []
         if isinstance(s, ast.ImportFrom):
             base = "." * s.level + (s.module or "")
@@ -81,7 +83,7 @@ def members(parsed: Parsed, table: Table, project: Project) -> list[tuple[str, R
 
 def _members(parsed: Parsed, table: Table) -> list[tuple[str, Reads | None]]:
     found: list[tuple[str, Reads | None]] = []
-    for kind in (n for n in ast.walk(parsed.tree) if isinstance(n, ast.ClassDef)):
+    for kind in (n for n in walk(parsed.tree) if isinstance(n, ast.ClassDef)):
         for s in kind.body:
             if not isinstance(s, ast.FunctionDef):
                 continue
@@ -103,7 +105,7 @@ def _handed_out(function: ast.FunctionDef, table: Table) -> Reads | None:
     body = function.body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]
-    inside = [n for s in body for n in ast.walk(s)]
+    inside = [n for s in body for n in walk(s)]
     read = tuple(n.attr for n in inside if isinstance(n, ast.Attribute))
     arrays = any(table.is_method(n) and n not in ("shape", "ndim") for n in read)
     if function.name == "__getattr__" and not arrays:  # it looks up where the attribute is

@@ -17,6 +17,7 @@ from .reading import Reads
 from .table import Table
 from .targets import follows_branches, said, severity
 from .values import MAYBE, TEXT, UNSURE, Value, element_of, join_all, moved
+from .walking import children
 from .ways import Fork
 
 
@@ -93,7 +94,7 @@ class Walker:
         method = getattr(self, f"visit_{type(e).__name__}", None)
         if method is not None:
             return method(e)
-        values = [self.visit(c) for c in ast.iter_child_nodes(e) if isinstance(c, ast.expr)]
+        values = [self.visit(c) for c in children(e) if isinstance(c, ast.expr)]
         return Value("unknown", any(v.traced for v in values))
 
     def quietly(self, node: ast.expr) -> Value:
@@ -112,7 +113,7 @@ class Walker:
         if method is not None:
             method(s)
             return
-        for child in ast.iter_child_nodes(s):
+        for child in children(s):
             if isinstance(child, ast.expr):
                 self.visit(child)
 

@@ -10,6 +10,7 @@ from .names import FunctionNode, Names
 from .nodes import Node
 from .table import Table
 from .values import of_annotation
+from .walking import children, walk
 
 # Python calls these to make, show, compare and keep objects: none of them turns arrays into arrays.
 _NEVER = frozenset({
@@ -30,11 +31,11 @@ class ArrayWork:
 
     def __init__(self, tree: ast.Module, names: Names, table: Table) -> None:
         self.names, self.table = names, table
-        self.imports = any(_imports_numpy(n) for n in ast.walk(tree))
+        self.imports = any(_imports_numpy(n) for n in walk(tree))
         self.known: dict[ast.AST, bool] = {}
         self.functions = [*_functions(tree)]
         self.callers: dict[ast.AST, list[tuple[FunctionNode, bool]]] | None = None
-        self.methods = {f.name: f for c in ast.walk(tree) if isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, ast.FunctionDef)}
+        self.methods = {f.name: f for c in walk(tree) if isinstance(c, ast.ClassDef) for f in c.body if isinstance(f, ast.FunctionDef)}
 
     def of(self, node: Node) -> bool:
         """Whether a node taken by `--all-functions` is worth a walk."""
@@ -70,9 +71,9 @@ class ArrayWork:
         return self.known[function]
 
     def _says(self, function: FunctionNode) -> bool:
-        if any((self.names.qualified(n) or "").startswith("numpy.") for n in ast.walk(function) if isinstance(n, ast.Attribute)):
+        if any((self.names.qualified(n) or "").startswith("numpy.") for n in walk(function) if isinstance(n, ast.Attribute)):
             return True
-        if any((self.names.qualified(n) or "").startswith("numpy") for n in ast.walk(function) if isinstance(n, ast.Name)):
+        if any((self.names.qualified(n) or "").startswith("numpy") for n in walk(function) if isinstance(n, ast.Name)):
             return True
         return self._declares(function)
 
@@ -81,7 +82,7 @@ class ArrayWork:
         return any(of_annotation(a.annotation, self.names) is not None for a in _parameters(function) if _says_numpy(a.annotation))
 
     def _callees(self, function: FunctionNode) -> Iterator[FunctionNode]:
-        for call in (n for n in ast.walk(function) if isinstance(n, ast.Call)):
+        for call in (n for n in walk(function) if isinstance(n, ast.Call)):
             callee = self.names.definition(call.func)
             if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id in ("self", "cls"):
                 callee = self.methods.get(call.func.attr)
@@ -90,12 +91,12 @@ class ArrayWork:
 
     def _computes(self, function: FunctionNode) -> bool:
         """Whether an undeclared parameter is an operand, is indexed, walked over, or is asked for what an ndarray has."""
-        if any((self.names.qualified(n) or "").startswith("torch") for n in ast.walk(function) if isinstance(n, ast.Name)):
+        if any((self.names.qualified(n) or "").startswith("torch") for n in walk(function) if isinstance(n, ast.Name)):
             return False
         free = {a.arg for a in _parameters(function) if a.annotation is None}
         if free & no_arrays(function, self.table.is_method).keys():
             return False  # plain Python, that computes with numbers too
-        return any(isinstance(p, ast.Name) and p.id in free for n in ast.walk(function) for p in self._operands(n))
+        return any(isinstance(p, ast.Name) and p.id in free for n in walk(function) for p in self._operands(n))
 
     def _operands(self, n: ast.AST) -> list[ast.expr]:
         if isinstance(n, ast.BinOp):
@@ -117,7 +118,7 @@ class ArrayWork:
 
 def _functions(tree: ast.AST, in_class: bool = False) -> Iterator[tuple[FunctionNode, bool]]:
     """The functions that are nodes under `--all-functions`, and whether they are methods."""
-    for child in ast.iter_child_nodes(tree):
+    for child in children(tree):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield child, in_class
         else:
