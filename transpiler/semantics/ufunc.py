@@ -27,6 +27,23 @@ from .indexing import assigned, flat_positions
 from .layouts import elementwise, method_laid_out
 from .table import Refused, Rule, original, register
 
+_FLOATS = (torch.float32, torch.float64)
+
+
+@functools.cache
+def straight(ufunc: Ufunc, kinds: tuple[Any, ...]) -> bool:
+    """Whether operands of these dtypes (or `int` and `float` for Python numbers) are in NumPy's loop already, one of floats, and what the
+    body gives of them is the result."""
+    numbers = [k is float or k is int for k in kinds]
+    dtypes = {k for k, number in zip(kinds, numbers, strict=True) if not number}
+    if len(kinds) != ufunc.nin or len(dtypes) != 1 or ufunc.nout != 1 or not dtypes <= {*_FLOATS}:
+        return False
+    if any(number and i not in ufunc.numbers for i, number in enumerate(numbers)):
+        return False
+    (dtype,) = dtypes
+    loop = resolve(ufunc.numpy, kinds)
+    return set(loop[:-1]) == {dtype} and loop[-1] == (torch.bool if ufunc.compares else dtype)
+
 
 class Ufunc:
     """A rule for a NumPy ufunc: called like it, with its methods, on tensors and Python numbers.

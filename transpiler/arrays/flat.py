@@ -1,0 +1,72 @@
+"""`a.flat`: the elements of an array, one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..semantics.indexing import FlatView
+from .passing import Call, lifted, lowered
+
+
+class flatiter:  # noqa: N801 - NumPy's name
+    """NumPy's `numpy.flatiter` over an array on a tensor.
+
+    view  the same over the tensor"""
+
+    __slots__ = ("base", "view")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, view: FlatView, base: Any = None) -> None:
+        self.view, self.base = view, lifted(view.base) if base is None else base
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    def __iter__(self) -> flatiter:
+        return self
+
+    def __next__(self) -> Any:
+        return lifted(next(self.view))
+
+    def __getitem__(self, key: Any) -> Any:
+        return lifted(self.view[lowered(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        call = Call()
+        self.view[call.lower(key)] = call.lower(value)
+        self.base._keep(self.view.base)
+
+    @property
+    def index(self) -> int:
+        """The number of the element that comes next."""
+        return self.view.index
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """The position of the element that comes next."""
+        return self.view.coords
+
+    def copy(self) -> Any:
+        """All elements as a new array."""
+        return lifted(self.view.copy())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.base.ravel().__array__(dtype, copy=copy)
+
+    def __eq__(self, other: Any) -> Any:
+        return lifted(self.view == lowered(other))
+
+    def __ne__(self, other: Any) -> Any:
+        return lifted(self.view != lowered(other))
+
+    def __lt__(self, other: Any) -> Any:
+        return lifted(self.view < lowered(other))
+
+    def __le__(self, other: Any) -> Any:
+        return lifted(self.view <= lowered(other))
+
+    def __gt__(self, other: Any) -> Any:
+        return lifted(self.view > lowered(other))
+
+    def __ge__(self, other: Any) -> Any:
+        return lifted(self.view >= lowered(other))

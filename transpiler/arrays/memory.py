@@ -1,0 +1,73 @@
+"""The memory of an array as NumPy sees it: views, strides, and axes that run backwards.
+
+torch has no negative strides. An array that runs backwards is kept as the tensor of its memory and the axes that are flipped in it; what
+is a view of such an array, and how that lies in memory, is NumPy's answer: its own function is run on the same memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import torch
+
+from ..semantics.arrays import as_tensor, flip, is_read_only, read_only, zero_d_array
+from ..semantics.dtypes import to_torch
+from ..semantics.table import Refused
+
+
+def is_host(tensor: torch.Tensor) -> bool:
+    """True where NumPy can look at the memory of a tensor: on the CPU, with no gradient hanging on it."""
+    return type(tensor) is torch.Tensor and tensor.device.type == "cpu" and not tensor.requires_grad
+
+
+def seen_by_numpy(tensor: torch.Tensor, flipped: tuple[int, ...] = ()) -> numpy.ndarray[Any, Any]:
+    """The memory of a tensor as a NumPy array. Raises Refused where NumPy cannot look at it."""
+    if not is_host(tensor):
+        where = f"lies on the device {tensor.device}" if tensor.device.type != "cpu" else "is part of a gradient"
+        hint = "use .detach() and .cpu() of its tensor first"
+        raise Refused(f"NumPy would read the memory of an array that {where}", hint, "opaque-call")
+    array = tensor.resolve_conj().resolve_neg().numpy()
+    if flipped:
+        array = numpy.flip(array, flipped)
+    if is_read_only(tensor):
+        array.flags.writeable = False
+    return array
+
+
+def values_of(tensor: torch.Tensor) -> numpy.ndarray[Any, Any]:
+    """The values of a tensor for text, numbers and comparisons: a copy where NumPy cannot look at the memory."""
+    return tensor.detach().resolve_conj().resolve_neg().cpu().numpy()
+
+
+def from_memory(array: numpy.ndarray[Any, Any]) -> tuple[torch.Tensor, tuple[int, ...]]:
+    """A tensor on the memory of a NumPy array, and the axes that are flipped in it. A copy where torch cannot lie on it (a foreign byte
+    order, elements that overlap). Raises Refused where torch has no such dtype."""
+    to_torch(array.dtype)
+    flipped = tuple(d for d, (stride, n) in enumerate(zip(array.strides, array.shape, strict=True)) if stride < 0 and n > 1)
+    forward = numpy.flip(array, flipped) if flipped else array
+    if any(s < 0 for s in forward.strides):  # an axis of at most one element, whose stride is nothing
+        forward = numpy.lib.stride_tricks.as_strided(forward, strides=[max(s, 0) for s in forward.strides])
+    if not array.dtype.isnative or any(s % max(array.itemsize, 1) for s in forward.strides):
+        return zero_d_array(as_tensor(array)), ()
+    if forward.flags.writeable:
+        return zero_d_array(torch.from_numpy(forward)), flipped
+    made = zero_d_array(_locked(forward))
+    return read_only(made), flipped
+
+
+def _locked(array: numpy.ndarray[Any, Any]) -> torch.Tensor:
+    """A tensor on memory that is not to be written to. torch knows no such thing, so it is asked through the buffer's address."""
+    interface = dict(array.__array_interface__)
+    interface["data"] = (interface["data"][0], False)
+
+    class Open:
+        __array_interface__ = interface
+        owner = array
+
+    return torch.from_numpy(numpy.asarray(Open()))
+
+
+def turned(tensor: torch.Tensor, flipped: tuple[int, ...]) -> torch.Tensor:
+    """The values of an array that runs backwards."""
+    return flip(tensor, flipped) if flipped else tensor

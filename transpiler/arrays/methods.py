@@ -1,0 +1,121 @@
+"""The methods and attributes of arrays: those that have a rule are the rule; those about memory are NumPy's own, on the same memory."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import rules
+from ..semantics.arrays import read_only
+from .memory import is_host
+from .passing import from_numpy, in_numpy, through
+
+
+def install(kind: Any) -> None:
+    """Give the class what `numpy.ndarray` has and it does not define itself."""
+    for name, original in vars(numpy.ndarray).items():
+        if name in vars(kind) or (name.startswith("__") and name not in _PUBLIC):
+            continue
+        if isinstance(original, types.GetSetDescriptorType):
+            setattr(kind, name, property(functools.partial(attribute, name=name), doc=original.__doc__))
+        elif callable(original):
+            setattr(kind, name, _method(name, original))
+
+
+_PUBLIC = ("__array_interface__", "__array_struct__", "__array_wrap__")
+
+
+def attribute(array: Any, name: str) -> Any:
+    """`array.name`."""
+    if array._flipped and is_host(array._tensor):
+        return looked_at(array, getattr, (name,))
+    rule = rules.load_once().get(f"numpy.ndarray.{name}")
+    return looked_at(array, getattr, (name,)) if rule is None else through(rule.call, (array,), {}, operator.attrgetter(name))
+
+
+def _method(name: str, original: Any) -> Callable[..., Any]:
+    path = f"numpy.ndarray.{name}"
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        rule = rules.load_once().get(path)
+        if rule is None or (self._flipped and rule.view and is_host(self._tensor)):
+            return looked_at(self, original, args, kwargs)
+        return through(rule.call, (self, *args), kwargs, original)
+
+    method.__name__, method.__doc__ = name, original.__doc__
+    return method
+
+
+def looked_at(array: Any, function: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+    """What NumPy's own function makes of the memory of an array. Its views are views here."""
+    from .ndarray import ndarray
+
+    memory = array._numpy()
+    found = function(memory, *map(in_numpy, args), **{k: in_numpy(v) for k, v in (kwargs or {}).items()})
+    if found is memory:
+        return array
+    if type(found) is numpy.ndarray:
+        return ndarray._seen(found, array if numpy.may_share_memory(found, memory) else None)
+    return from_numpy(found)
+
+
+def turns(key: Any) -> bool:
+    """Whether a key has a slice that runs backwards."""
+    if type(key) is slice:
+        return key.step is not None and key.step < 0
+    return type(key) is tuple and any(type(k) is slice and k.step is not None and k.step < 0 for k in key)
+
+
+def is_plain(key: Any) -> bool:
+    """Whether a key is one that torch reads as NumPy does: an int, or a slice of ints that runs forward."""
+    kind = type(key)
+    if kind is int:
+        return True
+    if kind is slice:
+        step = key.step
+        return (
+            (step is None or (type(step) is int and step > 0))
+            and (key.start is None or type(key.start) is int)
+            and (key.stop is None or type(key.stop) is int)
+        )
+    return kind is tuple and all(type(k) is not tuple and is_plain(k) for k in key) and any(type(k) is slice for k in key)
+
+
+class Flags:
+    """NumPy's flags of an array; `writeable` can be set."""
+
+    def __init__(self, array: Any) -> None:
+        self.__dict__["_array"], self.__dict__["_flags"] = array, array._numpy().flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "owndata":
+            return self._array.base is None
+        return getattr(self._flags, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "writeable":
+            setattr(self._flags, name, value)
+        elif not value:
+            read_only(self._array._tensor)
+        elif hasattr(self._array._tensor, "_np2fx_read_only"):
+            del self._array._tensor._np2fx_read_only
+        self.__dict__["_flags"] = self._array._numpy().flags
+
+    def __getitem__(self, name: str) -> Any:
+        return self.__getattr__("owndata") if name in ("OWNDATA", "O") else self._flags[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.__setattr__({"WRITEABLE": "writeable", "W": "writeable"}.get(name, name.lower()), value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and self._flags == other._flags
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._flags)
