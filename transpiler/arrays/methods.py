@@ -41,13 +41,13 @@ def attribute(array: Any, name: str) -> Any:
 def _method(name: str, original: Any) -> Callable[..., Any]:
     path = f"numpy.ndarray.{name}"
 
+    @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         rule = rules.load_once().get(path)
         if rule is None or (self._flipped and rule.view and is_host(self._tensor)):
             return looked_at(self, original, args, kwargs)
         return through(rule.call, (self, *args), kwargs, original)
 
-    method.__name__, method.__doc__ = name, original.__doc__
     return method
 
 

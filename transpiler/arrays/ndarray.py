@@ -209,10 +209,9 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
             raise ValueError(f'Version "{api_version}" of the Array API Standard is not supported.')
         return namespace
 
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        if is_host(self._tensor):
-            return self._numpy().__dlpack__(**kwargs)
-        return self.tensor.__dlpack__(**kwargs)
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
+        held = self._numpy() if is_host(self._tensor) else self.tensor
+        return held.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> Any:
         return self._tensor.__dlpack_device__()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from ..source.config import TARGETS, Config, check_selector, load_config
+from ..source.signatures import load, root_above
 from . import UsageError
 from .output import FORMATS
 
@@ -31,11 +33,12 @@ def add_nodes(parser: argparse.ArgumentParser) -> None:
 
 def config_of(args: argparse.Namespace, path: str) -> Config:
     """The configuration of one path, with what the command line says in its place. Raises ConfigError."""
-    import os
-
     if args.config is not None and not os.path.isfile(args.config):
         raise UsageError(f"--config {args.config}: no such file")
     base = load_config(args.config or path)
+    root = root_above(os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path)))
+    if root is not None:
+        load(root)  # one that cannot be read is said once, not at every file
     select, ignore, exclude = names_of(args.select), names_of(args.ignore), _split(args.exclude)
     return base.override(
         target=args.target,

@@ -184,6 +184,13 @@ def _matches(path: str, patterns: Sequence[str], root: str) -> bool:
     return any(match_path(relative, p) if "/" in p.rstrip("/") else fnmatch.fnmatch(name, p.rstrip("/")) for p in patterns)
 
 
+def excluded(path: str, exclude: Sequence[str], root: str) -> bool:
+    """Whether a file below the project's root is left out, or lies in a folder that is."""
+    relative = os.path.relpath(path, root)
+    parts = relative.split(os.sep)
+    return any(_matches(os.path.join(root, *parts[: n + 1]), (*DEFAULT_EXCLUDES, *exclude), root) for n in range(len(parts)))
+
+
 def match_path(relative: str, pattern: str) -> bool:
     """Whether a pattern such as "pkg/*.py" or "tests/" matches a path relative to the root, or a folder above it."""
     pattern = pattern.strip("/")

@@ -40,7 +40,7 @@ class Interpreter(Expressions):
         self.methods = methods
         self.env, self.globals, self.returns, self.forks = {}, set(), [], []
         if node.function is not None and node.how != "region":
-            self.env = self.parameters(node.function, node.declared, node.in_class, node.how == "all")
+            self.env = self.parameters(node.function, {**node.recorded, **node.declared}, node.in_class, node.how == "all")
         for name in node.inputs or ():
             self.env[name] = array(True, memory=[f"argument {name}"])
         self.stack = [node.function] if node.function is not None else []

@@ -76,6 +76,8 @@ class Module:
             if i == 0 and node.in_class and not any(getattr(d, "id", "") == "staticmethod" for d in function.decorator_list):
                 continue
             value = of_spec(node.declared[a.arg]) if a.arg in node.declared else of_annotation(a.annotation, self.names)
+            if a.arg in node.recorded and a.arg not in node.declared and (value is None or value.dtype is None):
+                value = of_spec(node.recorded[a.arg])
             if value is not None and value.kind == "array" and not value.assumed:
                 found[a.arg] = array(value.dtype, value.rank)
                 if value.dtype is None and not self.exact:

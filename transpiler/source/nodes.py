@@ -18,6 +18,7 @@ from ..pipeline.spec import SpecError
 from ..pipeline.spec import parse as parse_spec
 from .config import NODE_DECORATORS, Config
 from .names import FunctionNode, Names
+from .signatures import recorded
 from .walking import children, walk
 
 Function = FunctionNode
@@ -31,6 +32,7 @@ class Node:
     how       "decorator", "region", "configured", "all" or "helper"
     declared  parameter (or region input) to its spec text, such as {"x": "float32[7]"}, or a container of such
     marked    the call that marks it (`@np2fx.node(...)`), where there is one
+    recorded  parameter to its spec text, by what `np2fx record` saw of the calls of the function
     inputs    names that hold arrays on entry of a region, None for a function (its parameters)
     """
 
@@ -42,6 +44,7 @@ class Node:
     inputs: tuple[str, ...] | None = None
     in_class: bool = False
     marked: ast.Call | None = None
+    recorded: dict[str, str] = field(default_factory=dict)
 
     @property
     def span(self) -> tuple[int, int, int]:
@@ -68,7 +71,8 @@ def find_nodes(
         if how:
             declared = _declared(decorator) if decorator else {}
             marked = decorator if isinstance(decorator, ast.Call) and _takes_specs(decorator, names) else None
-            found[function] = Node(qualname, function, function.body, how, declared, in_class=in_class, marked=marked)
+            seen = recorded(path, qualname)
+            found[function] = Node(qualname, function, function.body, how, declared, in_class=in_class, marked=marked, recorded=seen)
     regions = [r for r in _regions(tree, names, functions) if r.function not in found]
     for helper in _helpers([*found.values(), *regions], names, functions, set(found)):
         found[helper.function] = helper  # type: ignore[index]

@@ -1,10 +1,17 @@
-"""The pytest plugin: the fixture `check_rule`. It is loaded at every start of pytest, so it imports nothing that takes time."""
+"""The pytest plugin: the fixture `check_rule`, and the watch of `np2fx record` in pytest's worker processes. It is loaded at every start
+of pytest, so it imports nothing that takes time."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
+
+if "NP2FX_RECORDING" in os.environ:
+    from ..recording.launching import begin
+
+    begin()
 
 
 @pytest.fixture
