@@ -61,6 +61,7 @@ class Arguments(Memory):
 
     def _split_other(self, x: Any, traced: list[Any]) -> tuple[Any, Any]:
         if isinstance(x, torch.Tensor):
+            x = self.recorder.shells.opened(x)
             if self.recorder.node(x) is None:
                 return values_of(x), x
             traced.append(x)

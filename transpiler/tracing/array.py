@@ -109,6 +109,9 @@ class TracedNpArray(numpy.ndarray):
 
     # Leaving the array world
 
+    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
+        return state.running().fixed(self, "__dlpack__")(*args, **kwargs)
+
     def __bool__(self) -> bool:
         return state.running().truth(self)
 

@@ -7,6 +7,7 @@ import copy
 import gc
 import inspect
 import io
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -34,6 +35,7 @@ from .probe import check_sizes
 from .scalar import TracedScalar
 from .state import is_traced
 from .structure import beside, flatten, holds_arrays, leaf_names, leaf_order, match, rebuild, sharing
+from .tensor import is_shell
 from .tracer import Tracer
 
 
@@ -256,7 +258,8 @@ def _record_way(
     tracer.diagnose = diagnose
     lifter = Lifter(tracer, code_of(fn))
     quiet = warnings.catch_warnings()
-    with state.opened(tracer), _no_collection(), patched(), torch.no_grad(), numpy.errstate(all="ignore"), quiet, tracer.recorder, lifter:
+    calm = numpy.errstate(all="ignore")
+    with state.opened(tracer), _no_collection(), patched(), torch.no_grad(), _uncompiled(), calm, quiet, tracer.recorder, lifter:
         warnings.simplefilter("ignore")
         with tracer.inside():
             copies = copied(face, leaves)
@@ -279,6 +282,11 @@ def _record_way(
     return Recording(module, tracer.recorder.sizes, tracer.recorder.measured, values, copies)
 
 
+def _uncompiled() -> contextlib.AbstractContextManager[Any]:
+    """Functions that torch has compiled run as they are written, where a trace sees what they do."""
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
     """No garbage collection while a graph grows: each would walk all of it, so that long traces would cost more an operation."""
@@ -295,9 +303,16 @@ def _check_kept(tracer: Tracer, face: Face) -> None:
     """A traced array that outlives its trace was put somewhere: a state that the graph does not have."""
     if any(x() is not None for x in tracer.made.values()):
         gc.collect()
-        if any(x() is not None for x in tracer.made.values()):
+        if any(_is_kept(x()) for x in tracer.made.values()):
             raise error("side-effect", "the function keeps an array after it returns, in a global, an attribute or a cache",
                         "return it, and pass it in at the next call", face.place)  # fmt: skip
+
+
+def _is_kept(x: Any) -> bool:
+    """True for what something still holds. What TorchScript keeps of tensors, for gradients that nobody takes, is none of Python's."""
+    if x is None or not is_shell(x):
+        return x is not None
+    return any(not isinstance(holder, types.FrameType) for holder in gc.get_referrers(x))
 
 
 def _inputs(tracer: Tracer, face: Face, copies: list[Any]) -> list[Any]:
@@ -316,7 +331,7 @@ def _note_arguments(tracer: Tracer, face: Face, arguments: dict[str, Any], origi
 
 def _input(tracer: Tracer, name: str, x: Any) -> Any:
     if isinstance(x, torch.Tensor):
-        return tracer.recorder.placeholder(name, x)
+        return tracer.recorder.shells.expose(tracer.recorder.placeholder(name, x))
     tensor = tracer.recorder.placeholder(name, as_tensor(x))
     if not isinstance(x, numpy.ndarray):
         return tracer.note(TracedScalar(x, tensor))

@@ -70,6 +70,13 @@ def user_frame() -> FrameType | None:
     return None
 
 
+def own_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame from here on that is no library's."""
+    while frame is not None and is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
 def is_hidden(code: CodeType) -> bool:
     """True for code of np2fx, NumPy and torch."""
     hidden = _hidden.get(code)
@@ -81,6 +88,6 @@ def is_hidden(code: CodeType) -> bool:
 def error(name: str, message: str, hint: str = "", place: tuple[str, int] | None = None) -> TraceError:
     """A TraceError of the finding `name` at the user's line (or at `place`, a file and a line)."""
     if place is None:
-        frame = user_frame()
+        frame = own_frame(sys._getframe(1)) or user_frame()
         place = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
     return TraceError(make_finding(name, path=place[0], line=place[1], message=message, hint=hint))

@@ -107,7 +107,7 @@ class Forming:
         tracer = self.tracer
         if tracer.failure is not None:
             raise tracer.failure
-        if any(type(x) is torch.Tensor for x in self.variables.values()):
+        if any(isinstance(x, torch.Tensor) for x in self.variables.values()):
             raise Unfit("it works on torch tensors")
         if any(_iterates(x) for x in self.variables.values()):
             raise Unfit("it may take the next of an iterator in each round")

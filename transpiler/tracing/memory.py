@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import types
 import weakref
 from typing import Any, NoReturn
@@ -45,6 +46,7 @@ class Memory:
     known     the arrays from before the trace
     compared  what is no argument, and `is` has held arguments against
     rounded   the dtypes of what was computed: each result is rounded to one
+    thread    the thread that runs it
     end       the code that calls the traced function: the frames above it are not part of the trace"""
 
     def __init__(self) -> None:
@@ -54,6 +56,7 @@ class Memory:
         self.storages: dict[int, Storage] = {}
         self.made: dict[int, weakref.ref[Any]] = {}
         self.paused = False
+        self.thread = threading.get_ident()
         self.failure: TraceError | None = None
         self.caught: tuple[tuple[str, int], BaseException] | None = None
         self.floating: tuple[Any, int, Any] | None = None
@@ -120,7 +123,7 @@ class Memory:
         if type(x) in (TracedScalar, TracedNumber):
             return x._tensor
         if type(x) is not TracedNpArray:
-            return x if isinstance(x, torch.Tensor) else as_tensor(x)
+            return self.recorder.shells.opened(x) if isinstance(x, torch.Tensor) else as_tensor(x)
         storage = x._storage
         source = storage
         while source.base is not None:
@@ -199,9 +202,7 @@ class Memory:
             return x
         with self.inside():
             x._storage.lent = True
-            if self.is_constant(x):
-                return torch.from_numpy(x._value)
-            tensor = self.tensor(x)
+            tensor = torch.from_numpy(x._value) if self.is_constant(x) else self.tensor(x)
             self.recorder.shared.add(tensor.untyped_storage()._cdata)
             return tensor
 
@@ -288,15 +289,20 @@ class Memory:
 class _Inside:
     """See `Memory.inside`."""
 
-    __slots__ = ("memory", "paused")
+    __slots__ = ("autocast", "memory", "paused")
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
 
     def __enter__(self) -> None:
         self.paused, self.memory.paused = self.memory.paused, True
+        self.autocast = torch.is_autocast_enabled("cpu")  # NumPy knows of none
+        if self.autocast:
+            torch.set_autocast_enabled("cpu", False)
 
     def __exit__(self, kind: Any, failure: Any, trace: Any) -> None:
         self.memory.paused = self.paused
+        if self.autocast:
+            torch.set_autocast_enabled("cpu", True)
         if kind is not None and isinstance(failure, TraceError) and self.memory.failure is None:
             self.memory.failure = failure

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import types
 from typing import Any
 
 import numpy
@@ -17,8 +15,8 @@ from .duplicates import merge_duplicates
 from .errors import error
 from .module import Face, TracedModule
 from .number import TracedNumber, only
+from .reach import reaches_traced
 from .risks import must_stay
-from .state import is_traced
 from .structure import Fixed, Leaf, Node, flatten, rebuild
 from .tracer import Tracer
 
@@ -57,40 +55,19 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
         delattr(tracer.root, name)
     module = TracedModule(tracer.root, graph, getattr(face.function, "__name__", "traced").title().replace("_", "") or "Traced")
     module.face = face
-    values = [x if isinstance(x, torch.Tensor) else _value(x) for x in outputs]
+    values = [tracer.recorder.shells.opened(x) if isinstance(x, torch.Tensor) else _value(x) for x in outputs]
     return module, rebuild(structure, values.__getitem__)
 
 
 def _check_kinds(structure: Any, face: Face) -> None:
     """Objects that hold traced arrays are no structure that a graph could give again."""
-    if isinstance(structure, Fixed) and type(structure.value) not in ATOMS and _reaches_traced(structure.value):
+    if isinstance(structure, Fixed) and type(structure.value) not in ATOMS and reaches_traced(structure.value):
         kind = type(structure.value)
         hint = "return its arrays" + (", or make the class a dataclass" if module_of(kind) not in ("builtins", "collections") else "")
         raise error("not-rewritten", f"the function returns a {kind.__name__} that holds arrays: "
                     "a graph returns arrays, and lists, tuples, dicts, named tuples and dataclasses of them", hint, face.place)  # fmt: skip
     for part in structure.parts if isinstance(structure, Node) else ():
         _check_kinds(part, face)
-
-
-def _reaches_traced(x: Any) -> bool:
-    """Whether an object holds a traced array, in its attributes, its items or what a function has closed over."""
-    pending, seen = [x], {id(x): x}
-    while pending and len(seen) < _REACH:
-        x = pending.pop()
-        if is_traced(x):
-            return True
-        if isinstance(x, types.FunctionType):
-            held: list[Any] = [x.__closure__, x.__defaults__, x.__kwdefaults__]
-        else:
-            held = [] if isinstance(x, (type, types.ModuleType)) or type(x) in ATOMS else gc.get_referents(x)
-        new = {id(h): h for h in held if id(h) not in seen}
-        seen.update(new)
-        pending += new.values()
-    return False
-
-
-_REACH = 10_000
-"""So many objects are looked through."""
 
 
 def _value(x: Any) -> Any:

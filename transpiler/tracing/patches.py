@@ -21,6 +21,7 @@ from . import state
 from .special import elements
 from .state import holds_traced, is_traced
 from .table import VECTORIZE, functions, resolve, spaces
+from .threads import exchanged
 from .twin import Twin, original_of
 
 _SCALARS = (
@@ -120,7 +121,10 @@ def _function_twin(original: Any) -> Callable[..., Any]:
 def _from_numpy(original: Any) -> Callable[..., Any]:
     def from_numpy(x: Any) -> Any:
         tracer = state.active()
-        return tracer.to_torch(x) if tracer is not None and is_traced(x) else original(x)
+        if tracer is None or not is_traced(x):
+            return original(x)
+        tensor = tracer.to_torch(x)
+        return tensor if tracer.recorder.node(tensor) is None else tracer.recorder.shells.expose(tensor)
 
     return Twin(original, from_numpy)
 
@@ -228,7 +232,7 @@ def _places_of(table_version: int) -> list[tuple[Any, str, Any, Any]]:
         for name, value in list(vars(module).items()) if module is not None else ():
             if not name.startswith("_") and id(value) in known and id(value) not in scalar_twins():
                 found.append((module, name, value, known[id(value)]))
-    return found
+    return found + exchanged()
 
 
 _lock = threading.Lock()

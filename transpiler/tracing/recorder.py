@@ -18,34 +18,10 @@ from torch import fx
 from torch.overrides import TorchFunctionMode
 
 from .compare import values_of
-from .errors import error, user_frame
-
-_METADATA = frozenset((
-    "dim", "size", "numel", "nelement", "ndimension", "stride", "storage_offset", "is_complex", "is_floating_point", "is_signed",
-    "is_conj", "is_neg", "is_inference", "is_contiguous", "element_size", "data_ptr", "untyped_storage", "get_device", "is_same_size",
-    "__len__", "__hash__", "__repr__", "is_tensor", "is_storage", "result_type", "promote_types", "can_cast", "finfo", "iinfo",
-    "is_nonzero_static", "__format__", "__reduce_ex__", "get_default_dtype", "broadcast_shapes", "retain_grad", "register_hook",
-    "is_set_to", "__dir__", "is_shared", "has_names",
-))  # fmt: skip
-"""Functions that tell of a tensor without reading it."""
-
-_SIZES = frozenset(("size", "numel", "nelement", "__len__", "stride"))
-
-_VALUES = frozenset((
-    "item", "tolist", "__float__", "__int__", "__index__", "__complex__", "is_nonzero", "equal", "allclose", "__contains__",
-))  # fmt: skip
-"""Functions that give values away as Python objects. `__bool__` is a branch."""
-
-_GETTERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "T": lambda x: torch.permute(x, tuple(range(x.ndim))[::-1]),
-    "mT": lambda x: torch.transpose(x, -2, -1),
-    "H": lambda x: torch.conj(torch.transpose(x, -2, -1)),
-    "mH": lambda x: torch.conj(torch.transpose(x, -2, -1)),
-    "real": torch.real,
-    "imag": torch.imag,
-    "data": torch.detach,
-}
-"""Attributes that are tensors, as the calls they stand for."""
+from .errors import TraceError, error, user_frame
+from .shells import Shells
+from .torchnames import GETTERS, METADATA, RANDOM, SIZES, refuse_random, refuse_values
+from .usercalls import settings, user_call
 
 _OPERATORS: dict[str, Callable[..., Any]] = {"__getitem__": operator.getitem, "__setitem__": operator.setitem}
 _REFLECTED: dict[str, Callable[..., Any]] = {
@@ -68,10 +44,6 @@ _RESHAPING = frozenset((
     "masked_select", "nonzero", "argwhere", "unique", "unique_consecutive", "_unique2", "_unique", "bincount", "histogramdd",
 ))  # fmt: skip
 _SHAPED = frozenset(("reshape", "view", "expand", "broadcast_to", "unflatten", "narrow", "tile", "repeat", "new_zeros", "new_full"))
-_RANDOM = frozenset((
-    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "poisson",
-    "dropout", "feature_dropout", "alpha_dropout", "rrelu", "uniform_", "normal_", "random_", "bernoulli_",
-))  # fmt: skip
 _ATOMS = (int, float, bool, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
 
 
@@ -88,7 +60,9 @@ class Recorder(TorchFunctionMode):
               `on_sample`: whether the sample's own values are computed with
     sizes     the shapes of results whose shape depends on values, in order
     pure      True while a ufunc's body runs, whose arguments are tensors and numbers
-    measured  True once a rule has asked for the size of something whose shape depends on values"""
+    measured  True once a rule has asked for the size of something whose shape depends on values
+    shells    what the traced function holds of the recorded tensors
+    settings  torch's own, when the trace began"""
 
     def __init__(self, graph: fx.Graph, root: torch.nn.Module, bridge: Any) -> None:
         super().__init__()
@@ -103,6 +77,8 @@ class Recorder(TorchFunctionMode):
         self._kept: list[Any] = []
         self._constants: dict[int, tuple[torch.Tensor, int, fx.Node]] = {}
         self._contents: dict[Any, fx.Node] = {}
+        self.shells = Shells(self)
+        self.settings = settings()
 
     # What is known of tensors
 
@@ -162,8 +138,9 @@ class Recorder(TorchFunctionMode):
 
     def constant(self, x: torch.Tensor) -> fx.Node:
         """The `get_attr` node of a tensor that was not recorded; tensors of the same contents share one."""
+        version = -1 if x.is_inference() else x._version
         known = self._constants.get(id(x))
-        if known is not None and known[1] == x._version:
+        if known is not None and known[1] == version != -1:
             return known[2]
         key = None if isinstance(x, torch.nn.Parameter) else contents_of_tensor(x)
         node = self._contents.get(key) if key is not None else None
@@ -171,7 +148,7 @@ class Recorder(TorchFunctionMode):
             node = self._get_attr(x)
             if key is not None:
                 self._contents[key] = node
-        self._constants[id(x)] = (x, x._version, node)
+        self._constants[id(x)] = (x, version, node)
         return node
 
     def constants(self) -> dict[fx.Node, torch.Tensor]:
@@ -216,11 +193,13 @@ class Recorder(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = func.__name__
+        if not self.bridge.paused and not (self.has(args) or self.has(kwargs)):
+            return self._of_user(func, name, args, kwargs or {})
         if name == "__get__":
             return self._getter(func, args)
         kwargs = kwargs or {}
-        if name in _METADATA or name == "__set__":
-            if name in _SIZES:
+        if name in METADATA or name == "__set__":
+            if name in SIZES:
                 self._measure(args)
             return func(*args, **kwargs)
         if not self.pure and (any(map(self.adoptable, args)) or any(map(self.adoptable, kwargs.values()))):
@@ -232,10 +211,18 @@ class Recorder(TorchFunctionMode):
             with self:
                 return _converted(func, *args, **kwargs)
         if not (any(map(self.has, args)) or any(map(self.has, kwargs.values()))):
-            if name in _RANDOM:
-                raise error("random", f"torch.{name} draws new numbers each time, a graph would repeat these", "pass the random numbers in")
+            refuse_random(name)
             return func(*args, **kwargs)
-        return self._recorded(func, name, args, kwargs)
+        return self.recorded(func, name, args, kwargs)
+
+    def _of_user(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """A call of the traced function's. A refusal is noted, for a function that catches all."""
+        try:
+            return user_call(self, func, name, args, kwargs)
+        except TraceError as refused:
+            if self.bridge.failure is None:
+                self.bridge.failure = refused
+            raise
 
     @staticmethod
     def adoptable(x: Any) -> bool:
@@ -248,22 +235,23 @@ class Recorder(TorchFunctionMode):
         attribute = func.__self__.__name__
         if attribute == "shape" and self.sizes:
             self._measure(args)
-        if attribute not in _GETTERS or id(args[0]) not in self._nodes:
+        if attribute not in GETTERS or id(args[0]) not in self._nodes:
             return func(*args)
         with self:
-            return _GETTERS[attribute](args[0])
+            return GETTERS[attribute](args[0])
 
     def _measure(self, args: Any) -> None:
         if self.current and self.sizes and args and isinstance(args[0], torch.Tensor) and self.is_loose(args[0]):
             self.measured = True
 
-    def _recorded(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
-        _refuse_values(name)
-        if name in _RANDOM and (name != "dropout" or kwargs.get("training", True)):
+    def recorded(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """Run a call on recorded tensors, and record it."""
+        refuse_values(name)
+        if name in RANDOM and (name != "dropout" or kwargs.get("training", True)):
             raise error(
                 "random", f"torch.{name} draws new numbers each time, a graph would repeat these", "call .eval(), or pass the numbers in"
             )
-        if name == "batch_norm" and (args[5] if len(args) > 5 else kwargs.get("training")):
+        if name in ("batch_norm", "native_batch_norm") and (args[5] if len(args) > 5 else kwargs.get("training")):
             raise error(
                 "side-effect", "batch normalisation in training mode changes its running statistics", "call .eval() on the module first"
             )
@@ -282,17 +270,21 @@ class Recorder(TorchFunctionMode):
         if writes is None and len(args) and result is args[0]:
             return result
         node = self._node(func, name, node_args, node_kwargs)
-        if _sizes_depend_on_values(name, args):
+        self.note_looseness(node, result, _sizes_depend_on_values(name, args))
+        self.bridge.check_uncaught(func, node, self.picks(name, args))
+        if writes is not None:
+            node.meta["writes"] = True
+            self.record(writes, node)
+        self.note_results(result, node)
+        return result
+
+    def note_looseness(self, node: fx.Node, result: Any, depends: bool) -> None:
+        """Note at a node whether the shape of its result depends on values: of this call's, or of those before."""
+        if depends:
             self._note_sizes(result)
             node.meta["loose"] = True
         elif self.sizes and any(n.meta.get("loose") for n in node.all_input_nodes):
             node.meta["loose"] = not isinstance(result, torch.Tensor) or result.ndim > 0
-        self.bridge.check_uncaught(func, node, self._picks(name, args))
-        if writes is not None:
-            node.meta["writes"] = True
-            self.record(writes, node)
-        self._results(result, node)
-        return result
 
     def _node(self, func: Any, name: str, args: Any, kwargs: Any) -> fx.Node:
         kind = type(func).__name__
@@ -304,6 +296,11 @@ class Recorder(TorchFunctionMode):
             node = self.graph.create_node("call_method", name, args, kwargs)
         else:
             node = self.graph.create_node("call_function", func, args, kwargs)
+        self.note_place(node)
+        return node
+
+    def note_place(self, node: fx.Node) -> None:
+        """Note at a node the user's line that it stands for."""
         if self.current:
             node.meta["numpy"] = self.current
         place = self.place if self.current else None
@@ -312,9 +309,8 @@ class Recorder(TorchFunctionMode):
             place = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name) if frame is not None else ("", 0, "")
         node.meta["source"] = place
         node.meta["stack_trace"] = f'File "{place[0]}", line {place[1]}, in {place[2]}'
-        return node
 
-    def _results(self, result: Any, node: fx.Node) -> None:
+    def note_results(self, result: Any, node: fx.Node) -> None:
         if isinstance(result, torch.Tensor):
             self.record(result, node)
         elif isinstance(result, (list, tuple)):
@@ -322,7 +318,7 @@ class Recorder(TorchFunctionMode):
                 if isinstance(part, (torch.Tensor, list, tuple)):
                     item = self.graph.create_node("call_function", operator.getitem, (node, i), {})
                     item.meta["loose"] = node.meta.get("loose", False)
-                    self._results(part, item)
+                    self.note_results(part, item)
 
     def argument(self, x: Any) -> Any:
         """An argument as the graph holds it: nodes for tensors, plain Python for the rest."""
@@ -345,15 +341,21 @@ class Recorder(TorchFunctionMode):
             return int(x) if isinstance(x, int) else float(x)
         return x
 
-    def _written(self, name: str, args: Any, kwargs: Any) -> torch.Tensor | None:
-        """The tensor that a call of user code writes into; before the call, while it has its old value."""
+    @staticmethod
+    def target(name: str, args: Any, kwargs: Any) -> torch.Tensor | None:
+        """The tensor that a call of user code writes into."""
         inplace = (
             name in ("__setitem__",) or (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name[3:4] != "n")
         )
         target = kwargs.get("out") if kwargs.get("out") is not None else args[0] if inplace and args else None
         if target is None and kwargs.get("inplace"):
             target = args[0]
-        if not isinstance(target, torch.Tensor):
+        return target if isinstance(target, torch.Tensor) else None
+
+    def _written(self, name: str, args: Any, kwargs: Any) -> torch.Tensor | None:
+        """The same, before the call, while it has its old value."""
+        target = self.target(name, args, kwargs)
+        if target is None:
             return None
         if target.untyped_storage()._cdata in self.shared:
             raise error("aliasing", "torch writes into a tensor that shares its memory with a NumPy array", "write into a copy: t.clone()")
@@ -363,7 +365,7 @@ class Recorder(TorchFunctionMode):
             self.record(target, clone)
         return target
 
-    def _picks(self, name: str, args: Any) -> bool:
+    def picks(self, name: str, args: Any) -> bool:
         """True for a call at computed positions, which may lie outside."""
         if not _is_picking(name):
             return False
@@ -380,19 +382,6 @@ class Recorder(TorchFunctionMode):
 def _wrapped(func: Any) -> Any:
     """The method that an operator of tensors is made of: `**` is a function by the name of `pow`, which no module holds."""
     return getattr(func, "__wrapped__", func)
-
-
-def _refuse_values(name: str) -> None:
-    if name in ("__bool__", "is_nonzero"):
-        raise error(
-            "data-dependent-branch",
-            "a branch hangs on a value that is only known when the graph runs",
-            "use np.where to choose between values, or split the node here",
-        )
-    if name in _VALUES:
-        raise error("python-value", f"Tensor.{name}() takes a value out of the graph", "keep it a tensor")
-    if name == "__array__":
-        raise error("opaque-call", "a NumPy function meets a torch tensor of the trace", "call .numpy() on the tensor first")
 
 
 def _converted(func: Any, data: torch.Tensor, dtype: torch.dtype | None = None, **_: Any) -> torch.Tensor:

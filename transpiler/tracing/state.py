@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import sys
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import torch
 
-from .errors import TraceError, error
+from .errors import TraceError, error, own_frame
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -48,9 +49,12 @@ def running() -> Tracer:
 def _elsewhere() -> TraceError:
     """The refusal of what another thread does with a traced array: told to the trace as well, which may never hear of it otherwise."""
     message = "a traced array is used in another thread, or in a context of its own, where the tracer does not see what is done with it"
-    refused = error("opaque-call", message, "call the function where it is traced, without threads")
-    if len(_open) == 1 and _open[0].failure is None:
-        _open[0].failure = refused
+    tracer = _open[0]
+    frame = own_frame(sys._getframe(1)) or own_frame(sys._current_frames().get(tracer.thread))
+    place = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    refused = error("opaque-call", message, "call the function where it is traced, without threads", place)
+    if len(_open) == 1 and tracer.failure is None:
+        tracer.failure = refused
     return refused
 
 

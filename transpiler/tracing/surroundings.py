@@ -32,6 +32,7 @@ from .special import is_traced
 from .stores import MISSING as _MISSING
 from .stores import Stores, settable
 from .table import VECTORIZE
+from .tensor import is_shell
 from .twin import original_of
 
 _MOST_ITEMS = 4096
@@ -120,7 +121,7 @@ class Surroundings:
             return
         first = id(x) not in self._seen
         self._seen[id(x)] = x  # kept, so that no other object gets its id
-        if is_traced(x):
+        if is_traced(x) or is_shell(x):
             self._set(path, words, ("traced", id(x)))
         elif isinstance(x, (numpy.ndarray, numpy.generic, torch.Tensor)):
             self._set(path, words, _digest(x), x)
