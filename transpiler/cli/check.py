@@ -6,7 +6,7 @@ import argparse
 import os
 
 from ..source import files
-from ..source.check import Checked, check_paths
+from ..source.check import Checked, ask_codemod, read_paths
 from ..source.findings import make_finding
 from . import UsageError, options, output
 
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
         start = args.stdin_filename if path == "-" else path
         if path != "-" and not os.path.exists(path):
             raise UsageError(f"{path}: no such file or folder")
-        checked = check_paths(
+        checked = read_paths(
             [path], options.config_of(args, start), all_functions=args.all_functions, stdin_path=args.stdin_filename, stdin=stdin
         )
         for f in checked.findings:  # a folder and a file in it may both be named
@@ -38,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
                 total.findings.append(f)
         total.files += checked.files
         total.nodes += checked.nodes
+        total.asked += checked.asked
+    ask_codemod(total, args.all_functions, frozenset({args.stdin_filename}) if "-" in args.paths else frozenset())
     _without_nodes(args, total)
     output.show(total.findings, args.output_format, args.statistics, stdin=_text(stdin))
     if args.output_format == "text" and not args.quiet and not args.statistics:

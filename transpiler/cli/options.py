@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from ..source.config import TARGETS, Config, check_selector, load_config
 from ..source.signatures import load, root_above
 from . import UsageError
 from .output import FORMATS
+
+if TYPE_CHECKING:
+    from ..source.table import Table
 
 
 def add_paths(parser: argparse.ArgumentParser, default: tuple[str, ...] = (".",)) -> None:
@@ -39,6 +43,8 @@ def config_of(args: argparse.Namespace, path: str) -> Config:
     root = root_above(os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path)))
     if root is not None:
         load(root)  # one that cannot be read is said once, not at every file
+    if base.rules:
+        table_of(base)
     select, ignore, exclude = names_of(args.select), names_of(args.ignore), _split(args.exclude)
     return base.override(
         target=args.target,
@@ -46,6 +52,20 @@ def config_of(args: argparse.Namespace, path: str) -> Config:
         ignore=(*base.ignore, *ignore) if ignore else None,
         exclude=(*base.exclude, *exclude) if exclude else None,
     )
+
+
+def table_of(config: Config) -> Table:
+    """The rule table with the project's rules. A module of rules that cannot be read is a mistake in the configuration, and no bug.
+
+    Raises UsageError."""
+    from ..source.table import load_table
+
+    try:
+        return load_table(config.rules, config.root)
+    except SyntaxError as error:
+        raise UsageError(f"[tool.np2fx] rules: {error.filename or ''}:{error.lineno or 1}: this is not Python: {error.msg}") from None
+    except (OSError, ValueError, RecursionError) as error:  # not there, not readable, not UTF-8, an entry that is there already
+        raise UsageError(f"[tool.np2fx] rules: {error}") from None
 
 
 def names_of(given: list[str] | None) -> tuple[str, ...]:

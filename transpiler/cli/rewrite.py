@@ -52,7 +52,7 @@ class _Outcome:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.given: dict[str, list[tuple[Parsed, Config]]] = {}
+        self.given: list[tuple[Parsed, Config]] = []
         self.seen: set[str] = set()
         self.findings: list[Finding] = []
         self.texts: dict[str, str] = {}
@@ -68,7 +68,7 @@ class _Outcome:
 
     def read(self, path: str, config: Config) -> None:
         """Take a file in; what cannot be read as Python is a finding."""
-        from ..source.project import Parsed, root_of
+        from ..source.project import Parsed
         from ..source.rewrite import parse
 
         name = self.args.stdin_filename if path == "-" else path
@@ -86,38 +86,28 @@ class _Outcome:
             return
         parsed = parse(source, source.text, config)
         if isinstance(parsed, Parsed):
-            self.given.setdefault("-" if path == "-" else root_of(path), []).append((parsed, config))
+            self.given.append((parsed, config))
         else:
             self.texts[name] = source.text
             self.say(parsed, config)
 
     def rewrite(self) -> None:
         """Rewrite all that was read, then write it as one."""
-        from ..source.project import Project
-        from ..source.rewrite import Batch, Options
+        from ..source.rewrite import Options, by_project
 
         args = self.args
         how = Options(args.all_functions, args.exact, args.boundary, args.random_as_input)
-        for root, given in self.given.items():
-            batch = Batch(given, Project() if root == "-" else Project(root, given[0][1].exclude), how)
-            for parsed, _ in given:
-                try:
-                    batch.module(parsed)
-                except Exception as error:  # one file must not stop the run
-                    self.internal(parsed.path, error)
-                    batch.drop(parsed)
-            for group in batch.groups():
-                try:
-                    made = batch.rewrite(group)
-                except Exception as error:
-                    self.internal(", ".join(p.path for p in group), error)
+        for batch in by_project(self.given, how, lambda parsed: "-" in args.paths and parsed.path == args.stdin_filename):
+            for group, made in batch.run():
+                if isinstance(made, Exception):
+                    self.internal(", ".join(p.path for p in group), made)
                     continue
                 for m in made:
                     self.made.append(m)
                     if m.findings:
                         self.texts[m.source.path] = m.source.text
-                    self.say(m.findings, batch.configs.get(os.path.realpath(m.source.path), given[0][1]))
-        order = {p.path: n for n, (p, _) in enumerate(g for given in self.given.values() for g in given)}
+                    self.say(m.findings, batch.configs.get(os.path.realpath(m.source.path), batch.given[0][1]))
+        order = {p.path: n for n, (p, _) in enumerate(self.given)}
         self.made.sort(key=lambda m: order.get(m.source.path, len(order)))
         self.findings.sort(key=lambda f: order.get(f.path, len(order)))
         self.write()

@@ -7,7 +7,8 @@ import fnmatch
 import re
 from typing import Any
 
-from ..source.table import RuleSource, Table, load_table
+from ..source.table import RuleSource, Table
+from . import options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +35,7 @@ def run(args: argparse.Namespace) -> int:
 def _table() -> Table:
     from ..source.config import load_config
 
-    config = load_config()
-    return load_table(config.rules, config.root)
+    return options.table_of(load_config())
 
 
 def matching(rows: list[dict[str, Any]], patterns: list[str]) -> list[dict[str, Any]]:

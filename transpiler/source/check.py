@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import files, suppress
 from .config import Config, load_config
@@ -21,14 +21,19 @@ from .walker import Walker
 from .walking import walk
 from .work import ArrayWork
 
+if TYPE_CHECKING:
+    from .project import Parsed
+
 
 @dataclass
 class Checked:
-    """The outcome of one run: the findings, and how many files and nodes were looked at."""
+    """The outcome of one run: the findings, how many files and nodes were looked at, and the modules with nodes that the codemod is
+    still to be asked about (for the target np2fx)."""
 
     findings: list[Finding] = field(default_factory=list)
     files: int = 0
     nodes: int = 0
+    asked: list[tuple[Parsed, Config]] = field(default_factory=list)
 
 
 def check_source(source: str | bytes, path: str = "<string>", config: Config | None = None, *, all_functions: bool = False,
@@ -38,6 +43,7 @@ def check_source(source: str | bytes, path: str = "<string>", config: Config | N
     `target` is "any", "np2fx" or "leapp" (the configuration's where None); a source without a node says no-node."""
     config = (config or Config()).override(target=target)
     checked = check_module(source, path, config, all_functions)
+    ask_codemod(checked, all_functions, frozenset({path}))
     mentioned = "numpy" in source if isinstance(source, str) else b"numpy" in source
     if mentioned and not checked.nodes and not checked.findings:
         found = make_finding("no-node", path=path)
@@ -52,6 +58,14 @@ def check_paths(paths: Sequence[str], config: Config | None = None, *, all_funct
     Without a config each path's own pyproject.toml is read.
 
     Raises FileNotFoundError and ConfigError."""
+    total = read_paths(paths, config, all_functions=all_functions, target=target, stdin_path=stdin_path, stdin=stdin)
+    ask_codemod(total, all_functions, frozenset({stdin_path}) if "-" in paths else frozenset())
+    return total
+
+
+def read_paths(paths: Sequence[str], config: Config | None = None, *, all_functions: bool = False, target: str | None = None,
+               stdin_path: str = "<stdin>", stdin: bytes | None = None) -> Checked:  # fmt: skip
+    """As `check_paths`, with the modules that the codemod is to be asked about in `asked`: once for all, with `ask_codemod`."""
     total = Checked()
     seen: set[tuple[str, int, int, str]] = set()  # a helper may be called by nodes of several files
     for start in paths:
@@ -74,7 +88,17 @@ def check_paths(paths: Sequence[str], config: Config | None = None, *, all_funct
                     seen.add(key)
                     total.findings.append(found)
             total.nodes += checked.nodes
+            total.asked += checked.asked
     return total
+
+
+def ask_codemod(checked: Checked, all_functions: bool, alone: frozenset[str] = frozenset()) -> None:
+    """Put what the codemod refuses beside the findings (target np2fx). Modules whose path is in `alone` belong to no project."""
+    asked = {os.path.realpath(parsed.path): (parsed, config) for parsed, config in reversed(checked.asked)}
+    if asked:
+        from .refused import merged, refusals
+
+        checked.findings = merged(checked.findings, list(refusals(list(asked.values())[::-1], all_functions, alone)))
 
 
 def check_module(source: str | bytes, path: str, config: Config, all_functions: bool = False) -> Checked:
@@ -105,7 +129,12 @@ def check_module(source: str | bytes, path: str, config: Config, all_functions: 
         if node.how != "helper":  # helpers are walked with the values their nodes call them with
             interpreter.node(node, methods.get(_class_of(node), {}))
     findings = suppress.apply(interpreter.findings, text, [n.span for n in nodes]) + interpreter.opener.findings(interpreter)
-    return Checked([f for f in findings if config.wants(f)], 1, len(nodes))
+    checked = Checked([f for f in findings if config.wants(f)], 1, len(nodes))
+    if config.target == "np2fx":
+        from .project import Parsed
+
+        checked.asked.append((Parsed(files.Source(path, text), tree), config))
+    return checked
 
 
 def _interpreter(tree: ast.Module, names: Names, text: str, path: str, config: Config) -> Interpreter:

@@ -124,10 +124,14 @@ def _section(path: str) -> dict[str, Any] | None:
     except ModuleNotFoundError:  # Python 3.10
         import tomli as tomllib  # type: ignore[no-redef]
     try:
-        tools = tomllib.loads(data.decode("utf-8")).get("tool", {})
+        section: Any = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from None
-    return tools.get("np2fx")
+    for key in ("tool", "np2fx"):
+        section = section.get(key, {} if key == "tool" else None)
+        if section is not None and not isinstance(section, dict):
+            raise ConfigError(f"{path}: {'[tool] np2fx' if key == 'np2fx' else 'tool'} must be a table, not {section!r}")
+    return section
 
 
 def parse_config(section: dict[str, Any], root: str, path: str = "pyproject.toml") -> Config:

@@ -145,7 +145,8 @@ def mentions(data: bytes, markers: Iterable[str] = ()) -> bool:
 
 
 def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".") -> Iterator[str]:
-    """The Python files of files and folders, folders in sorted order, each file once.
+    """The Python files of files and folders, folders in sorted order, each file once. What is no file (an editor's lock, which is a link
+    to nowhere; a socket; a pipe) is none of them.
 
     A file that is named is taken whatever its suffix, unless `exclude` matches it. Raises FileNotFoundError."""
     patterns = (*DEFAULT_EXCLUDES, *exclude)
@@ -171,8 +172,9 @@ def _walk(folder: str, patterns: Sequence[str], root: str) -> Iterator[str]:
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(d for d in folders if not _matches(os.path.join(here, d), patterns, root) and not ignored(here, d, True))
         for name in sorted(names):
-            if name.endswith(".py") and not _matches(os.path.join(here, name), patterns, root) and not ignored(here, name, False):
-                yield os.path.normpath(os.path.join(here, name))
+            path = os.path.join(here, name)
+            if name.endswith(".py") and not _matches(path, patterns, root) and not ignored(here, name, False) and os.path.isfile(path):
+                yield os.path.normpath(path)
 
 
 def _matches(path: str, patterns: Sequence[str], root: str) -> bool:

@@ -36,7 +36,7 @@ from .writing import called_by, writes
 class Made:
     """What became of one function: its edits, what the new text needs, what was said.
 
-    stopped_by  functions that have to be converted too, in the order in which they are named
+    stopped_by  functions that have to be converted too, in the order in which they are named, and where
     standing    its twin is in the file already"""
 
     node: Node
@@ -46,7 +46,7 @@ class Made:
     imported: set[str] = field(default_factory=set)
     functions: set[Imported] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
-    stopped_by: dict[ast.AST, None] = field(default_factory=dict)
+    stopped_by: dict[ast.AST, ast.AST] = field(default_factory=dict)
     mirrored: bool = False
     standing: bool = False
 
@@ -367,21 +367,23 @@ class Job:
                         return a.asname or a.name
         return None
 
-    def _stopped_by(self, made: Made, rewriter: Rewriter) -> dict[ast.AST, None]:
-        """The functions without which a function cannot be converted: those of its module that it names, and helpers that it may hand
-        arrays."""
+    def _stopped_by(self, made: Made, rewriter: Rewriter) -> dict[ast.AST, ast.AST]:
+        """The functions without which a function cannot be converted, and where it names them: those of its module, and helpers that it
+        may hand arrays."""
         names = made.module.names
-        named = sorted((n for n in walk(made.function) if isinstance(n, ast.Name)), key=lambda n: (n.lineno, n.col_offset))
-        found: dict[ast.AST, None] = dict.fromkeys(d for n in named if (d := names.definition(n)) is not None)
+        found: dict[ast.AST, ast.AST] = {}
+        for n in sorted((n for n in walk(made.function) if isinstance(n, ast.Name)), key=lambda n: (n.lineno, n.col_offset)):
+            if (definition := names.definition(n)) is not None and definition not in found:
+                found[definition] = n
         parsed = made.module.parsed
         called: list[tuple[ast.Call, ast.AST]] = [(call, k.helper.function) for call, k in self.helpers.links(parsed, made.function)]
-        for n in walk(made.function):
-            own = self.helpers.called_of_self(parsed, made.function, n.func) if isinstance(n, ast.Call) else None
-            called += [(n, own)] if own is not None else []  # type: ignore[list-item]
+        for e in walk(made.function):
+            own = self.helpers.called_of_self(parsed, made.function, e.func) if isinstance(e, ast.Call) else None
+            called += [(e, own)] if own is not None else []  # type: ignore[list-item]
         for call, function in called:
             given = [rewriter.fact(a) for a in [*call.args, *(k.value for k in call.keywords)]]
             if any(f.may_lead_to_tensor for f in given):
-                found[function] = None
+                found.setdefault(function, call.func)
         found.pop(made.function, None)
         return found
 
@@ -394,8 +396,9 @@ class Job:
             for m in made:
                 bad = next((f for f in m.stopped_by if f in refused), None) if m.function not in refused else None
                 if bad is not None:
-                    message = f"`{m.node.name}` calls `{refused[bad]}`, which cannot be converted"  # type: ignore[index]
-                    m.findings.append(self._finding(m.module, "not-rewritten", m.function, message))
+                    called = refused[bad]  # type: ignore[index]
+                    message, hint = f"`{m.node.name}` calls `{called}`, which cannot be converted", f"mend the findings of `{called}` first"
+                    m.findings.append(self._finding(m.module, "not-rewritten", m.stopped_by[bad], message, hint))  # type: ignore[index]
                     refused[m.function] = m.node.name
                     changed = True
 
@@ -491,8 +494,11 @@ class Job:
     def _finding(self, module: Module, kind: str, node: ast.AST, message: str, hint: str = "", severity: str | None = None) -> Finding:
         line = getattr(node, "lineno", 1)
         column = module.source.column(line, getattr(node, "col_offset", 0))
+        end = node.end_lineno if isinstance(node, ast.expr) else None
+        end_column = module.source.column(end, node.end_col_offset) if end is not None else 0  # type: ignore[attr-defined]
         severity = severity or (None if kind != "not-rewritten" else "error")
-        return make_finding(kind, path=module.path, line=line, column=column, message=message, hint=hint, severity=severity)
+        return make_finding(kind, path=module.path, line=line, column=column, end_line=end or 0, end_column=end_column,
+                            message=message, hint=hint, severity=severity)  # fmt: skip
 
 
 def _literal(value: Any) -> str:

@@ -118,7 +118,8 @@ class Project:
         given = [os.path.dirname(os.path.abspath(p.path)) for p in self._parsed.values() if p is not None]
         packages = dict.fromkeys(folder for folder in given if os.path.isfile(os.path.join(folder, "__init__.py")))
         tops = {os.path.join(root, os.path.relpath(folder, root).split(os.sep)[0]) for folder in packages}
-        return [*(os.path.join(root, n) for n in sorted(os.listdir(root)) if n.endswith(".py")), *sorted(tops)]
+        here = (os.path.join(root, n) for n in sorted(os.listdir(root)) if n.endswith(".py"))
+        return [*filter(os.path.isfile, here), *sorted(tops)]
 
     def parsed(self, path: str) -> Parsed | None:
         """A file as a module; None where it is not Python that can be read."""

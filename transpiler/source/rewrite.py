@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from .helpers import Helpers
 from .job import Job
 from .module import Module
 from .nodes import Function
-from .project import Parsed, Project
+from .project import Parsed, Project, root_of
 from .random_inputs import Lifted, lift_random, not_rewritten
 
 
@@ -84,6 +84,15 @@ def parse(source: files.Source, data: str | bytes, config: Config) -> Parsed | l
         return found or [make_finding("syntax-error", path=source.path, line=1, column=1, message=str(error))]
 
 
+def by_project(given: Iterable[tuple[Parsed, Config]], options: Options, alone: Callable[[Parsed], bool]) -> Iterator[Batch]:
+    """The modules given, those of one project together; what is `alone` (a text that is no file) belongs to none."""
+    together: dict[str, list[tuple[Parsed, Config]]] = {}
+    for parsed, config in given:
+        together.setdefault("" if alone(parsed) else root_of(parsed.path), []).append((parsed, config))
+    for root, some in together.items():
+        yield Batch(some, Project(root, some[0][1].exclude) if root else Project(), options)
+
+
 class Batch:
     """The modules that one run was asked to rewrite, all of one project.
 
@@ -92,25 +101,38 @@ class Batch:
     def __init__(self, given: Sequence[tuple[Parsed, Config]], project: Project, options: Options) -> None:
         self.given, self.project, self.options = list(given), project, options
         self.configs = {os.path.realpath(p.path): config for p, config in given}
-        self._modules: dict[Parsed, Module] = {}
+        self.modules: dict[Parsed, Module] = {}
         self.failed: dict[Parsed, Exception] = {}
         for parsed, _ in given:
             project.add(parsed)
 
     def module(self, parsed: Parsed) -> Module:
         """A module of the project. The functions of one that was not asked for are no nodes."""
-        if parsed not in self._modules:
+        if parsed not in self.modules:
             config = self.configs.get(os.path.realpath(parsed.path))
             every, private = self.options.all_functions and config is not None, self.project.is_spread(parsed)
             made = Module(parsed, config or self.given[0][1], self.options.exact, every, private)
             if config is None:
                 made.nodes, made.regions = [], []
-            self._modules[parsed] = made
-        return self._modules[parsed]
+            self.modules[parsed] = made
+        return self.modules[parsed]
 
-    def drop(self, parsed: Parsed) -> None:
-        """Leave a module as it is."""
-        self.given = [(p, config) for p, config in self.given if p is not parsed]
+    def run(self) -> Iterator[tuple[list[Parsed], list[Rewritten] | Exception]]:
+        """Rewrite all that was given, group by group: what became of each, or the error (a bug of ours) that one ended in, which does not
+        stop the others."""
+        for parsed, _ in list(self.given):
+            try:
+                self.module(parsed)
+            except Exception as error:
+                self.given = [(p, config) for p, config in self.given if p is not parsed]
+                yield [parsed], error
+        for group in self.groups():
+            made: list[Rewritten] | Exception
+            try:
+                made = self.rewrite(group)
+            except Exception as error:
+                made = error
+            yield group, made
 
     def groups(self) -> list[list[Parsed]]:
         """The modules given, those together whose nodes call helpers in the same files."""
