@@ -273,3 +273,24 @@ def test_a_diff_has_the_lines_that_git_sees():
     assert text.split("\n")[2:] == [
         "@@ -1,5 +1,5 @@", " a = 1", " \x0c", " b = '\u2028'", "-c = 3\r", "+c = 5\r", " d = 4", "\\ No newline at end of file", "",
     ]  # fmt: skip
+
+
+MISTAKES = {
+    "np2fx is no table": ("[tool]\nnp2fx = 3\n", "np2fx must be a table"),
+    "tool is no table": ("tool = 'np2fx'\n", "tool must be a table"),
+    "a module of rules that is not there": ('[tool.np2fx]\nrules = ["no_such.rules"]\n', "the rule module no_such.rules is neither under"),
+    "a module of rules that is not Python": ('[tool.np2fx]\nrules = ["broken"]\n', "broken.py:1: this is not Python"),
+    "a rule that is there already": ('[tool.np2fx]\nrules = ["again"]\n', "numpy.sin has two entries in the table"),
+    "rules that are no list": ("[tool.np2fx]\nrules = 3\n", "must be a list of strings"),
+}
+
+
+@pytest.mark.parametrize("command", [["check", "good.py"], ["check", "--target=np2fx", "."], ["rewrite", "--diff", "good.py"], ["rules"]])
+@pytest.mark.parametrize(("text", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_in_the_configuration_is_no_bug(repo, capsys, command, text, message):
+    (repo / "pyproject.toml").write_text(text)
+    (repo / "broken.py").write_text("def f(:\n")
+    (repo / "again.py").write_text('from np2fx.rules import rule\n\n\n@rule("numpy.sin", kind="elementwise")\ndef sin(x):\n    return x\n')
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert message in said and "internal error" not in said and "Traceback" not in said

@@ -11,6 +11,7 @@ import stat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from np2fx.cli import main
 from np2fx.source.files import EncodingError, decode, discover, mentions, write, write_all
 
 
@@ -160,3 +161,16 @@ def test_a_torch_file_with_twins_is_no_numpy_file():
     assert not mentions(written)
     assert mentions(written + b"import numpy\n")
     assert mentions(written + b"@np2fx.node\n")
+
+
+def test_what_is_no_file_is_no_python_file(tmp_path, monkeypatch, capsys):
+    """An editor's lock (a link to nowhere), a pipe: a folder is checked and rewritten without them."""
+    (tmp_path / "m.py").write_text("import numpy as np\nimport np2fx\n\n\n@np2fx.node(x='float32[n]')\ndef f(x):\n    return np.sin(x)\n")
+    (tmp_path / ".#m.py").symlink_to("someone@host.1234:5678")
+    (tmp_path / "gone.py").symlink_to(tmp_path / "nowhere.py")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.py")
+    assert list(discover([str(tmp_path)])) == [str(tmp_path / "m.py")]
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "."]) == 0 and main(["check", "--target", "np2fx", "."]) == 0 and main(["rewrite", "."]) == 0
+    assert "1 file rewritten" in capsys.readouterr().out

@@ -6,11 +6,13 @@ What a NumPy name means comes from the table alone, what comes out of it from it
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 
+from .catching import problems
 from .outcomes import Bound, outcome
 from .outside import Outside
-from .refusing import holds
+from .refusing import decided, holds
 from .table import RuleSource
 from .targets import RECORDED_BY_LEAPP, follows_branches, words
 from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, copied, dtype_name, element_of, guessed, join_all
@@ -55,7 +57,9 @@ class Calls(Outside):
             return self.helper(e, callee)
         if qualified is None and isinstance(e.func, ast.Attribute):
             return self.method(e, e.func)
-        args, keywords = self.arguments(e)
+        if isinstance(callee, ast.ClassDef):
+            return self.instance(e, callee)
+        args, keywords = self.told(e) if qualified == "warnings.warn" or _reads_text(e, qualified) else self.arguments(e)
         if qualified is None:
             function = self.visit(e.func)
             if function.kind == "function" and isinstance(function.constant, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -66,6 +70,22 @@ class Calls(Outside):
         if qualified.startswith("builtins."):
             return self.builtin(e, qualified.partition(".")[2], args, keywords)
         return self.foreign(e, qualified, args, keywords)
+
+    def told(self, e: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+        """The arguments of a call whose text is no finding of its own."""
+        self.telling, outer = True, self.telling
+        try:
+            return self.arguments(e)
+        finally:
+            self.telling = outer
+
+    def instance(self, e: ast.Call, cls: ast.ClassDef) -> Value:
+        """An object of a class of this module. Its methods are walked with it."""
+        args, keywords = self.arguments(e)
+        traced = any(v.traced for v in (*args, *keywords.values()))
+        if traced and any(self.names.qualified(b) == "numpy.ndarray" for b in cls.bases):
+            self.say("unmapped-function", e, f"`{cls.name}` is a class of arrays of its own, which no tensor is", "use plain arrays")
+        return Value("unknown", traced, memory=frozenset({f"{self.path}:{e.lineno}:{e.col_offset}"}), constant=cls)
 
     # NumPy.
 
@@ -102,7 +122,7 @@ class Calls(Outside):
     def without_rule(self, e: ast.Call, name: str, traced: bool) -> Value:
         refusal = self.table.refusal(name)
         if refusal is not None:
-            self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint)
+            self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint, "error")
             return Value("unknown", False)
         tail = name.rpartition(".")[2]
         if tail not in _TYPES and not name.startswith(("numpy.exceptions.", "numpy.testing.", "numpy.typing.")):
@@ -165,6 +185,8 @@ class Calls(Outside):
         bound = self.bound(e, rule, nodes, args, keywords) if not method else {}
         every = [*args, *keywords.values()]
         traced = any(v.traced for v in every)
+        if traced and self.guards:
+            self.fails(e, rule, bound)
         if any(k.arg == "signature" for k in e.keywords) and rule.is_ufunc:
             node = next(k for k in e.keywords if k.arg == "signature")
             self.say("unsupported-argument", node.value, "signature= is not supported", "use dtype=")
@@ -211,6 +233,15 @@ class Calls(Outside):
 
     def refused(self, rule: RuleSource, bound: Bound) -> None:
         """Findings for arguments that the rule refuses whatever the arrays are."""
+        value_of = self.parameter_values(rule, bound)
+        for condition, message, hint, finding in rule.refused:
+            given = [bound[n.id][0] for n in walk(ast.parse(condition)) if isinstance(n, ast.Name) and n.id in bound]
+            if given and holds(condition, value_of):
+                short = rule.name.rpartition(".")[2]
+                self.say(finding, given[0], message if short in message else f"{rule.name}: {message}", hint)
+
+    def parameter_values(self, rule: RuleSource, bound: Bound) -> Callable[[str], Value]:
+        """What a rule's parameters are in a call."""
         defaults = {p.name: p.default for p in rule.parameters}
 
         def value_of(name: str) -> Value:
@@ -219,11 +250,17 @@ class Calls(Outside):
             default = defaults.get(name)
             return UNKNOWN if default is None else self.quietly(ast.parse(default, mode="eval").body)
 
-        for condition, message, hint, finding in rule.refused:
-            given = [bound[n.id][0] for n in walk(ast.parse(condition)) if isinstance(n, ast.Name) and n.id in bound]
-            if given and holds(condition, value_of):
-                short = rule.name.rpartition(".")[2]
-                self.say(finding, given[0], message if short in message else f"{rule.name}: {message}", hint)
+        return value_of
+
+    def fails(self, e: ast.Call, rule: RuleSource, bound: Bound) -> None:
+        """The errors that a call raises for some values, in a `try` that catches them."""
+        value_of = self.parameter_values(rule, bound)
+        for problem in problems(rule):
+            known = [decided(test, value_of) for test, _ in problem.tests]
+            leads = [k is None or k is wanted for k, (_, wanted) in zip(known, problem.tests, strict=True)]
+            by = problem.decided_by
+            if all(leads) and (by is None or not bound or any(name in by and v.traced for name, (_, v) in bound.items())):
+                self.may_raise(e, problem.name, sure=None not in known or problem.name == "LinAlgError")
 
     # Methods.
 
@@ -234,6 +271,12 @@ class Calls(Outside):
             args, keywords = self.arguments(e)
             return self.inline(self.methods[name], [owner, *args], keywords, bound=True)
         args, keywords = self.arguments(e)
+        if isinstance(owner.constant, ast.ClassDef):
+            return self.method_of(owner, owner.constant, name, args, keywords)
+        if owner.kind == "executor" or (name == "submit" and args and any(v.traced for v in args[1:])):
+            message = "what is handed to threads or processes computes out of the tracer's sight"
+            self.say("opaque-call", e, message, "call the function here")
+            return Value("unknown", True)
         traced = owner.traced or any(v.traced for v in (*args, *keywords.values()))
         if owner.kind == "generator" or name == "default_rng" or (
             name in _DRAWS and (not owner.is_array or owner.assumed) and _is_generator(func.value)
@@ -243,12 +286,15 @@ class Calls(Outside):
         if owner.is_array:
             return self.array_method(e, func, owner, args, keywords)
         if owner.kind == "text":
-            return TEXT
+            if name in ("format", "format_map"):
+                for node, value in [*zip(e.args, args, strict=True), *((k.value, keywords[k.arg or ""]) for k in e.keywords)]:
+                    self.as_text(node, value)
+            return replace(TEXT, traced=traced)
         if owner.kind in ("sequence", "mapping"):
             self.state(e, func, owner, args)
             return self.container_method(func, owner, args)
         if any(m.startswith("state ") for m in owner.memory):
-            if name in _MUTATORS:
+            if name in _MUTATORS and self.is_variable(func.value):
                 self.effect(e, ast.unparse(func.value))
             elif name in _LOGGING and "log" in ast.unparse(func.value).lower():
                 self.say("side-effect", e)
@@ -260,8 +306,29 @@ class Calls(Outside):
             return NUMBER
         return Value("unknown", traced)
 
+    def method_of(self, owner: Value, cls: ast.ClassDef, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """A method of an object of a class of this module."""
+        own = {f.name: f for f in cls.body if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        if name not in own or own[name].decorator_list:
+            return Value("unknown", owner.traced or any(v.traced for v in (*args, *keywords.values())))
+        outer, self.methods = self.methods, own
+        try:
+            return self.inline(own[name], [replace(owner, kind="object"), *args], keywords, bound=True)
+        finally:
+            self.methods = outer
+
+    def is_variable(self, e: ast.expr) -> bool:
+        """Whether an expression is a variable of the module, or something that one holds; no function, class or module is."""
+        while isinstance(e, (ast.Attribute, ast.Subscript)):
+            e = e.value
+        return not isinstance(e, ast.Name) or e.id in self.env or self.names.is_global_variable(e)
+
     def state(self, e: ast.Call, func: ast.Attribute, owner: Value, args: list[Value]) -> None:
         """`HISTORY.append(x)` changes something that outlives the call."""
+        given = [m.partition(" ")[2] for m in owner.memory if m.startswith("argument ")]
+        if func.attr in _MUTATORS and given and not isinstance(func.value, ast.Call):
+            message = f"the node changes its argument `{given[0]}`, a container"
+            self.say("mutation", e, message, "return a new container", "error", always=True)
         if func.attr in _MUTATORS and any(m.startswith("state ") for m in owner.memory) and not isinstance(func.value, ast.Call):
             held = func.value.id if isinstance(func.value, ast.Name) else None
             if held is None or held not in self.env or self.env[held].memory == owner.memory:
@@ -291,6 +358,9 @@ class Calls(Outside):
 
     def array_method(self, e: ast.Call, func: ast.Attribute, owner: Value, args: list[Value], keywords: dict[str, Value]) -> Value:
         name = f"numpy.ndarray.{func.attr}"
+        if func.attr in ("__str__", "__repr__", "__format__") and owner.traced:
+            self.as_text(func.value, replace(owner, assumed=False))
+            return replace(TEXT, traced=True)
         if func.attr in ("item", "tolist") or (
             name not in self.table.rules and func.attr in ("tobytes", "__float__", "__int__", "__bool__")
         ):
@@ -322,7 +392,7 @@ class Calls(Outside):
         if refusal is not None:
             if refusal.finding == "mutation":
                 self.write(func.value, owner, UNKNOWN)
-            self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint)
+            self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint, "error")
             return UNKNOWN
         if owner.assumed and isinstance(func.value, ast.Name):  # not an array: it has a method that ndarray has not
             mapping = func.attr in ("items", "keys", "values", "get")
@@ -339,6 +409,11 @@ def _is_generator(node: ast.expr) -> bool:
     last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     parts = last.lower().strip("_").split("_")
     return parts[-1] in ("rng", "generator") or last.lower().strip("_").endswith(("np_random", "random_state"))
+
+
+def _reads_text(e: ast.Call, name: str | None) -> bool:
+    """`float(f"{x:.3f}")`: the number is what is said of it."""
+    return name in ("builtins.float", "builtins.int", "builtins.complex") and bool(e.args) and isinstance(e.args[0], ast.JoinedStr)
 
 
 def _is_true(node: ast.expr) -> bool:

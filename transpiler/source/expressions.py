@@ -25,7 +25,12 @@ class Expressions(Calls):
         return of_constant(e.value)
 
     def visit_JoinedStr(self, e: ast.JoinedStr) -> Value:
-        values = [self.visit(v.value) for v in e.values if isinstance(v, ast.FormattedValue)]
+        shown = [v for v in e.values if isinstance(v, ast.FormattedValue)]
+        values = [self.visit(v.value) for v in shown]
+        for v, value in zip(shown, values, strict=True):
+            self.as_text(v.value, value)
+            if v.format_spec is not None:
+                self.visit(v.format_spec)
         return Value("text", any(v.traced for v in values))
 
     def visit_Name(self, e: ast.Name) -> Value:
@@ -33,7 +38,8 @@ class Expressions(Calls):
             return self.env[e.id]
         if e.id in self.module_env:
             return self.module_env[e.id]
-        return Value("unknown", memory=frozenset({f"state {e.id}"})) if self.names.is_global_variable(e) else UNKNOWN
+        outer = self.names.is_global_variable(e) or self.names.qualified(e) is not None or not self.names.is_local(e)
+        return Value("unknown", memory=frozenset({f"state {e.id}"})) if outer else UNKNOWN
 
     def visit_NamedExpr(self, e: ast.NamedExpr) -> Value:
         value = self.visit(e.value)
@@ -54,16 +60,27 @@ class Expressions(Calls):
             )
         return sequence_of(values)
 
-    visit_List = visit_Set = visit_Tuple
+    visit_List = visit_Tuple
+
+    def visit_Set(self, e: ast.Set) -> Value:
+        values = [self.visit(i) for i in e.elts]
+        for item, value in zip(e.elts, values, strict=True):
+            self.hashed(item, element_of(value) if isinstance(item, ast.Starred) else value)
+        return Value("sequence", any(v.traced for v in values), element=join_all(values))
 
     def visit_Dict(self, e: ast.Dict) -> Value:
-        values = [self.visit(v) for v in [*(k for k in e.keys if k is not None), *e.values]][sum(k is not None for k in e.keys) :]
+        keys = [k for k in e.keys if k is not None]
+        for key in keys:
+            self.hashed(key, self.visit(key))
+        values = [self.visit(v) for v in e.values]
         return Value("mapping", any(v.traced for v in values), element=join_all(values))
 
     def visit_BinOp(self, e: ast.BinOp) -> Value:
         left, right = self.visit(e.left), self.visit(e.right)
-        if left.kind == "text" or (isinstance(e.op, ast.Mod) and left.kind == "text"):
-            return TEXT
+        if left.kind == "text":
+            if isinstance(e.op, ast.Mod):
+                self.as_text(e.right, right)
+            return replace(TEXT, traced=left.traced or right.traced)
         if {left.kind, right.kind} <= {"sequence", "number"} and "sequence" in (left.kind, right.kind):
             return Value(
                 "sequence", left.traced or right.traced, element=join_all(element_of(v) for v in (left, right) if v.kind == "sequence")
@@ -78,6 +95,8 @@ class Expressions(Calls):
             )
             return self.made(e, replace(operated("", left, right), rank=rank))
         found = operated(OPERATORS.get(type(e.op), ""), left, right)
+        if right.kind == "number" and right.traced and isinstance(e.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+            self.may_raise(e, "ZeroDivisionError")
         self.widened(e, found, left, right)
         return self.made(e, found)
 
@@ -137,7 +156,7 @@ class Expressions(Calls):
             for test in generator.ifs:
                 self.truth(test, self.visit(test))
         if isinstance(e, ast.DictComp):
-            self.visit(e.key)
+            self.hashed(e.key, self.visit(e.key))
             value = self.visit(e.value)
         else:
             value = self.visit(e.elt)
@@ -252,6 +271,8 @@ class Expressions(Calls):
             else:
                 integers += 1
         traced = owner.traced or any(v.traced for v in values)
+        if any(v.is_data and v.dtype != "bool" for v in values):
+            self.may_raise(e, "IndexError")
         unsure = gone < 0 or advanced
         element = whole and integers and not added and not unsure and owner.rank in (None, integers)
         if element and owner.traced and owner.constant is None:

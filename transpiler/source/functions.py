@@ -12,7 +12,7 @@ from .counting import counted, no_arrays
 from .memory import unwritten
 from .names import FunctionNode
 from .neighbours import module_candidates
-from .values import NONE, NUMBER, UNKNOWN, UNSURE, Value, array, holds_array, join_all, of_annotation, of_spec
+from .values import NONE, NUMBER, UNKNOWN, UNSURE, Value, array, holds_array, join, join_all, of_annotation, of_spec
 from .values import sequence as sequence_of
 from .walker import Walker
 
@@ -124,7 +124,7 @@ class Functions(Walker):
         known: bool = True,
     ) -> Value:
         """Walk a function of this module with the values it is called with; its findings stand in its own lines."""
-        key = (function, self.muted, tuple(args), tuple(sorted(keywords.items(), key=lambda k: k[0])))
+        key = (function, self.muted, self.guards, tuple(args), tuple(sorted(keywords.items(), key=lambda k: k[0])))
         if key in self.done:
             return self.done[key]
         walks = self.walks.setdefault(function, [])
@@ -137,9 +137,10 @@ class Functions(Walker):
             parameters.update(self.defaults(function.args))
             parameters.update(_given(function.args, args, keywords, parameters))
         nested = isinstance(function, ast.Lambda) or self.names.is_local_function(function)
-        outer, returns, globals_, forks = self.env, self.returns, self.globals, self.forks
-        self.forks = []
+        outer, returns, globals_, forks, rebound = self.env, self.returns, self.globals, self.forks, self.rebound
+        self.forks, self.rebound = [], set()
         self.env, self.returns, self.globals = {**(outer if nested else {}), **parameters}, [], set()
+        self.outer_names.append(frozenset(outer if nested else ()))
         self.stack.append(function)
         if isinstance(function, ast.Lambda):
             self.returns.append(self.visit(function.body))
@@ -147,8 +148,10 @@ class Functions(Walker):
             self.uninitialised(function.body)
             self.block(function.body)
         self.stack.pop()
+        self.outer_names.pop()
+        outer = {**outer, **{k: join(outer[k], self.env[k]) for k in self.rebound if k in outer and k in self.env}}
         found = join_all(self.returns) if self.returns else NONE
-        self.env, self.returns, self.globals, self.forks = outer, returns, globals_, forks
+        self.env, self.returns, self.globals, self.forks, self.rebound = outer, returns, globals_, forks, rebound
         self.done[key] = found
         walks.append(found)
         return found

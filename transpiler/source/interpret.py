@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from .catching import of_try, of_with
 from .expressions import OPERATORS, Expressions
 from .names import FunctionNode
 from .narrowing import narrowed
 from .nodes import Node
-from .reading import leaves
+from .reading import awaits, leaves, yields
 from .values import (
     MAYBE,
     NONE,
@@ -27,6 +28,7 @@ from .values import (
 from .walking import walk
 from .ways import Fork, chosen, ends_openly, torn
 
+_LAZY = tuple(f"builtins.{name}" for name in ("map", "filter", "zip", "iter", "enumerate", "reversed"))
 _ROUNDS = 4  # of a loop's body: the lattice of values is that low
 
 
@@ -45,10 +47,21 @@ class Interpreter(Expressions):
             self.env[name] = array(True, memory=[f"argument {name}"])
         self.stack = [node.function] if node.function is not None else []
         self.uninitialised(node.body)
+        if node.function is not None and node.how != "region":
+            self.steps(node.function)
         self.block(node.body)
         if node.how != "region":
             self.settled(node.body)
         self.uncalled()
+
+    def steps(self, function: FunctionNode) -> None:
+        """A graph gives everything at once, when it is called."""
+        if awaits(function):
+            message, hint = f"`{function.name}` is a coroutine, or has one in it", "await outside of it, and pass the arrays in"
+            self.say("not-rewritten", _head(function), message, hint)
+        elif yields(function):
+            message = f"`{function.name}` is a generator, and a graph gives all that it gives at once"
+            self.say("not-rewritten", _head(function), message, "return a list")
 
     def settled(self, body: list[ast.stmt]) -> None:
         """Findings for branches on values that decide what sort of thing a node returns."""
@@ -95,7 +108,16 @@ class Interpreter(Expressions):
             self.bind(s.target, amount)
 
     def on_Return(self, s: ast.Return) -> None:
-        self.returns.append(self.visit(s.value) if s.value is not None else NONE)
+        value = self.visit(s.value) if s.value is not None else NONE
+        self.returns.append(value)
+        if s.value is not None and len(self.stack) == 1 and (value.kind == "function" or self.is_lazy(s.value)):
+            message = "this returns what computes later, and a graph returns arrays"
+            self.say("not-rewritten", s.value, message, "return the arrays themselves")
+
+    def is_lazy(self, e: ast.expr) -> bool:
+        """Whether an expression gives an iterator."""
+        name = self.names.qualified(e.func) if isinstance(e, ast.Call) else None
+        return isinstance(e, ast.GeneratorExp) or name in _LAZY
 
     def on_If(self, s: ast.If) -> None:
         follows = self.truth(s.test, self.visit(s.test))
@@ -140,14 +162,18 @@ class Interpreter(Expressions):
         for item in s.items:
             value = self.visit(item.context_expr)
             if item.optional_vars is not None:
-                self.bind(item.optional_vars, replace(UNKNOWN, traced=value.traced))
+                self.bind(item.optional_vars, value if value.kind == "executor" else replace(UNKNOWN, traced=value.traced))
+        outer, self.guards = self.guards, (*self.guards, *of_with(s, self.names))
         self.block(s.body)
+        self.guards = outer
 
     on_AsyncWith = on_With
 
     def on_Try(self, s: ast.Try) -> None:
         before = dict(self.env)
+        outer, self.guards = self.guards, (*self.guards, *of_try(s, self.names))
         self.block(s.body)
+        self.guards = outer
         after = self.env
         for handler in s.handlers:
             self.env = _join(before, after)
@@ -164,7 +190,9 @@ class Interpreter(Expressions):
         self.truth(s.test, self.visit(s.test))
         self.env.update(narrowed(s.test, True, self.env, self.names))
         if s.msg is not None:
+            self.telling, outer = True, self.telling
             self.visit(s.msg)
+            self.telling = outer
 
     def on_Match(self, s: ast.Match) -> None:
         self.truth(s.subject, self.visit(s.subject))
@@ -183,11 +211,19 @@ class Interpreter(Expressions):
         for target in s.targets:
             if isinstance(target, ast.Name):
                 self.env.pop(target.id, None)
+            elif isinstance(target, ast.Subscript):
+                self.write(target.value, self.visit(target.value), UNKNOWN, key=ast.unparse(target.slice))
+            elif isinstance(target, ast.Attribute) and self.outlives(self.visit(target.value)):
+                self.effect(target, ast.unparse(target))
 
-    def on_Global(self, s: ast.Global | ast.Nonlocal) -> None:
+    def on_Global(self, s: ast.Global) -> None:
         self.globals |= set(s.names)
 
-    on_Nonlocal = on_Global
+    def on_Nonlocal(self, s: ast.Nonlocal) -> None:
+        """The variable of a function around this one: of the node's own, which runs with it, or of one that is left before it is called."""
+        own = self.outer_names[-1] if self.outer_names else frozenset[str]()
+        self.globals |= set(s.names) - own
+        self.rebound |= set(s.names) & own
 
     def on_FunctionDef(self, s: FunctionNode) -> None:
         self.env[s.name] = Value("function", constant=s)
@@ -199,6 +235,13 @@ class Interpreter(Expressions):
 
     def on_Raise(self, s: ast.Raise) -> None:
         """A message may show values: they never reach the graph."""
+
+
+def _head(function: FunctionNode) -> ast.AST:
+    """The place of a function's `def` and name."""
+    word = "async def " if isinstance(function, ast.AsyncFunctionDef) else "def "
+    end = function.col_offset + len((word + function.name).encode())
+    return ast.Name(function.name, lineno=function.lineno, col_offset=function.col_offset, end_lineno=function.lineno, end_col_offset=end)
 
 
 def _join(a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:

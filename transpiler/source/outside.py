@@ -22,8 +22,12 @@ _EFFECTS = {
 }  # fmt: skip
 _HARMLESS = words(  # of these modules, what only computes with text and numbers
     "os.path.join os.path.basename os.path.dirname os.path.splitext os.path.split os.path.normpath os.path.isabs os.fspath "
-    "pathlib.Path pathlib.PurePath pathlib.PurePosixPath datetime.timedelta io.BytesIO io.StringIO sys.getsizeof"
+    "pathlib.Path pathlib.PurePath pathlib.PurePosixPath datetime.timedelta io.BytesIO io.StringIO sys.getsizeof "
+    "threading.Lock threading.RLock threading.local threading.current_thread threading.get_ident"
 )
+_EXECUTORS = ("concurrent.futures.", "multiprocessing.", "asyncio.", "joblib.")
+"""What has functions called in threads, processes and loops of its own."""
+_WORKERS = words("ThreadPoolExecutor ProcessPoolExecutor InterpreterPoolExecutor Pool ThreadPool Parallel")
 _ITERATES = words("list tuple set frozenset sorted sum map filter enumerate zip iter next reversed all any min max dict")
 
 
@@ -37,7 +41,12 @@ class Outside(Functions):
         arrays = [v for v in args if v.kind in ("array", "text") and v.traced and v.constant is not UNSURE]
         if name in ("float", "int", "bool", "complex", "range", "str", "format", "chr", "slice"):
             if name in ("str", "format"):
+                for node, value in zip(e.args, args, strict=False):
+                    self.as_text(node, value)
                 return Value("text", bool(arrays))
+            if any(v.kind == "text" and v.traced for v in args[:1]):
+                self.say("python-value", e, f"`{name}(...)` makes a Python value of array values, a constant of the graph")
+                return NUMBER
             if follows_branches(self.target) and name in ("float", "int", "bool", "complex"):
                 made_of = [*arrays, *(v for v in args if v.kind == "number" and v.traced)]
                 return Value("number", bool(made_of), dtype=name, guess=hangs_on(*made_of))
@@ -47,6 +56,16 @@ class Outside(Functions):
             return Value("sequence", element=NUMBER) if name == "range" else UNKNOWN if name == "slice" else NUMBER
         if name == "round" and len(args) == 2:
             self.known_number(e.args[:1], args[:1])
+        if name in ("repr", "ascii") and args:
+            self.as_text(e.args[0], args[0])
+            return Value("text", bool(arrays))
+        if name in ("bytes", "bytearray", "memoryview") and arrays:
+            self.say_of(arrays[0], "python-value", e, f"`{name}(...)` reads the raw buffer of an array, a constant of the graph")
+            return UNKNOWN
+        if name == "hash" and args:
+            self.hashed(e.args[0], args[0])
+        if name == "next" and args and any(m.startswith("state ") for m in args[0].memory):
+            self.effect(e, ast.unparse(e.args[0]))
         if name in ("abs", "round", "pow", "divmod"):
             return self.made(e, operated("", *args)) if args else UNKNOWN
         if name in ("min", "max") and len(args) > 1:
@@ -70,7 +89,8 @@ class Outside(Functions):
         start = 1 if name in ("map", "filter") else 0
         elements = [self.iterated(n, v) for n, v in zip(e.args[start:], args[start:], strict=False)]
         if name in ("set", "frozenset"):
-            self.known_number(e.args, elements)
+            for node, value in zip(e.args, elements, strict=False):
+                self.hashed(node, value)
         if name == "zip":
             return Value("sequence", any(v.traced for v in args), element=sequence_of(elements))
         if name == "enumerate":
@@ -117,9 +137,20 @@ class Outside(Functions):
         if top in ("random", "secrets", "uuid"):
             self.say("random", e)
             return UNKNOWN
+        if name.startswith(_EXECUTORS):
+            if name.rpartition(".")[2] in _WORKERS:
+                return Value("executor")
+            if name.rpartition(".")[2] in ("Lock", "RLock", "cpu_count", "current_process"):
+                return UNKNOWN
+            self.say("opaque-call", e, f"{name} has others compute, out of the tracer's sight", "call the function here")
+            return UNKNOWN
         if top in _EFFECTS and name not in _HARMLESS:
             self.say("side-effect", e, f"{name} happens while tracing only", severity_=_EFFECTS[top])
             return UNKNOWN
+        if top == "pprint" and args:
+            self.as_text(e.args[0], args[0])
+        if name == "collections.Counter" and args:
+            self.hashed(e.args[0], replace(element_of(args[0]), assumed=args[0].assumed))
         if name in ("copy.copy", "copy.deepcopy") and args:
             return self.made(e, args[0]) if args[0].is_array else copied(args[0], deep=name.endswith("deepcopy"))
         if top == "tqdm" and args:  # shows how far a loop is, and gives what it was given

@@ -41,6 +41,11 @@ def holds(condition: str, value_of: Callable[[str], Value]) -> bool:
     return _decide(ast.parse(condition, mode="eval").body, value_of) is True
 
 
+def decided(condition: str, value_of: Callable[[str], Value]) -> bool | None:
+    """How a condition comes out for the values of parameters; None where that is not certain."""
+    return _decide(ast.parse(condition, mode="eval").body, value_of)
+
+
 def _decide(node: ast.expr, value_of: Callable[[str], Value]) -> bool | None:
     if isinstance(node, ast.BoolOp):
         parts = [_decide(v, value_of) for v in node.values]

@@ -153,6 +153,11 @@ def _load(files: tuple[tuple[str, str, int, int], ...]) -> Table:
     return Table(rules, refusals)
 
 
+def functions_beside(rule: RuleSource) -> dict[str, ast.FunctionDef]:
+    """The functions of the file in which a rule stands, by name."""
+    return _functions(rule.file, _stamp(rule.file))
+
+
 def own_files() -> list[str]:
     """np2fx's rule files: every public file of `rules/`."""
     folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "rules")

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .catching import Guard
 from .findings import Finding, kind_of, make_finding
 from .names import FunctionNode, Names
 from .reading import Reads
 from .table import Table
 from .targets import follows_branches, said, severity
-from .values import MAYBE, TEXT, UNSURE, Value, element_of, join_all, moved
+from .values import MAYBE, TEXT, UNSURE, Value, element_of, holds_array, join_all, moved
 from .walking import children
 from .ways import Fork
 
@@ -32,7 +33,11 @@ class Walker:
         self.env: dict[str, Value] = {}
         self.returns: list[Value] = []
         self.forks: list[Fork] = []
+        self.guards: tuple[Guard, ...] = ()
+        self.telling = False
         self.globals: set[str] = set()
+        self.rebound: set[str] = set()
+        self.outer_names: list[frozenset[str]] = []
         self.stack: list[ast.AST] = []
         self.done: dict[tuple[object, ...], Value] = {}
         self.walks: dict[ast.AST, list[Value]] = {}
@@ -55,9 +60,11 @@ class Walker:
 
     # Findings.
 
-    def say(self, name: str, node: ast.AST, message: str = "", hint: str = "", severity_: str | None = None) -> None:
-        """A finding at a node's exact range."""
-        if self.muted or not said(name, self.target):
+    def say(
+        self, name: str, node: ast.AST, message: str = "", hint: str = "", severity_: str | None = None, always: bool = False
+    ) -> None:
+        """A finding at a node's exact range; for every target where it is said `always`."""
+        if self.muted or not (always or said(name, self.target)):
             return
         key = (name, node.lineno, node.col_offset)  # type: ignore[attr-defined]
         if key in self.said:
@@ -129,10 +136,16 @@ class Walker:
         elif isinstance(target, (ast.Tuple, ast.List)):
             self.unpack(target, value)
         elif isinstance(target, ast.Subscript):
+            if isinstance(target.value, ast.Call) and self.names.qualified(target.value.func) == "builtins.globals":
+                self.effect(target, "globals()")
             owner = self.visit(target.value)
+            if owner.is_array and self.quietly(target.slice).is_data and self.quietly(target.slice).dtype != "bool":
+                self.may_raise(target, "IndexError")
             by_text = self.visit(target.slice).kind == "text" or _is_text(target.slice)
             by_text = by_text or (_is_member(target.slice) and (owner.assumed or not owner.is_array))
             key = ast.unparse(target.slice) if by_text or owner.kind == "mapping" else None
+            if owner.kind == "mapping":
+                self.hashed(target.slice, self.quietly(target.slice))
             self.write(target.value, owner, value, key=key)
             if owner.kind in ("sequence", "mapping") and isinstance(target.value, ast.Name):
                 self.env[target.value.id] = Value(
@@ -145,8 +158,12 @@ class Walker:
             owner = self.visit(target.value)
             if owner.is_array and (not owner.assumed or self.table.is_method(target.attr)):
                 self.write(target.value, owner, value)
-            elif any(m.startswith(("argument", "state")) for m in owner.memory):
+            elif self.outlives(owner):
                 self.effect(target, ast.unparse(target))
+
+    def outlives(self, owner: Value) -> bool:
+        """Whether a value was there before the node was called, and is after it."""
+        return any(m.startswith(("argument", "state")) for m in owner.memory)
 
     def unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
         starred = any(isinstance(t, ast.Starred) for t in target.elts)
@@ -184,7 +201,8 @@ class Walker:
                 which = f"its argument `{place}`, a container"
                 if place != arguments[0]:
                     which = f"`{place}`, a container that its argument holds"
-                self.say("mutation", target, f"the node changes {which}", f"make a new one: {{**{place}, {key}: ...}}")
+                hint = f"make a new one: {{**{place}, {key}: ...}}"
+                self.say("mutation", target, f"the node changes {which}", hint, "error", always=True)
         elif owner.is_array:
             own = target.id if isinstance(target, ast.Name) else None
             others = [n for n, v in self.env.items() if n != own and v.reach & memory and v.kind in ("array", "sequence", "unknown")]
@@ -216,6 +234,33 @@ class Walker:
             if place in held.reach:  # made in an earlier round of the loop: another array than the one made now
                 self.env[name] = moved(held, place, f"{place} before")
         return replace(value, memory=frozenset({place}))
+
+    # What no graph holds: text, hashes, errors that are caught.
+
+    def as_text(self, node: ast.expr, value: Value) -> None:
+        """Text is made of a value. What a message says of values never reaches a graph."""
+        if self.telling or value.kind == "text":
+            return
+        if value.assumed and isinstance(node, ast.Name):
+            hint = f"say what it is if it is not: `{node.id}: str`"
+            self.say("python-value", node, f"if `{node.id}` is an array, text is made of its values", hint, "warning")
+        elif value.is_data or holds_array(value):
+            self.say_of(value, "python-value", node, "text is made of array values, a constant of the graph",
+                        "return the array, and make text of it outside the node")  # fmt: skip
+
+    def hashed(self, node: ast.expr, value: Value) -> None:
+        """A value is a key of a dict or an item of a set: Python asks for its hash, which hangs on its value."""
+        if value.is_data and not value.assumed:
+            self.say_of(value, "python-value", node, "an array value is hashed: a key, or an item of a set",
+                        "keep arrays in a list, or compare them with array functions")  # fmt: skip
+
+    def may_raise(self, node: ast.AST, problem: str, sure: bool = True) -> None:
+        """A place that raises an error for some values of its arrays: in a `try` that catches it, a branch."""
+        guard = next((g for g in self.guards if g.catches(problem)), None)
+        if guard is not None:
+            severity_ = None if sure or guard.means(problem) else "warning"
+            self.say("data-dependent-branch", node, f"this raises {problem} for some array values, and the function catches it",
+                     "catch it outside of the node: a graph has no `except`", severity_)  # fmt: skip
 
     # Truth, iteration, scalars.
 
