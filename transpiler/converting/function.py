@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy
 import torch
 
 from .. import operators as ops
@@ -22,9 +23,11 @@ from ..errors import numpys
 from ..passage import Passage, collect, keep, release
 from ..semantics.arrays import mirrored_views, mirroring, own_layouts
 from ..semantics.table import Refused
+from ..source.alarms import HINT, WORDS, alarms
 from ..source.facts import TORCH, UNKNOWN, Fact
 from ..source.findings import ConversionError, Finding, make_finding
 from ..source.imports import bound, chosen_names, identifiers, import_line
+from ..source.names import Names
 from ..source.reading import awaits
 from ..source.results import torch_parameters
 from ..source.rewriting import Rewriter
@@ -167,6 +170,9 @@ class Converted:
         self, known: dict[str, Fact], objects: Iterable[str] = (), classes: Callable[[], frozenset[str]] = user_code.names
     ) -> tuple[str, bool, list[Finding], set[str]]:
         source, node = self._parsed
+        alarmed = self._alarms()
+        if alarmed:
+            raise ConversionError(alarmed)
         known = {**known, **dict.fromkeys(torch_parameters(node, source.text) - set(objects), TORCH)}
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
         rewriter.torch_name, rewriter.npx_name, rewriter.ops_name = map(self._own_names().__getitem__, ("torch", "npx", "ops"))
@@ -179,6 +185,16 @@ class Converted:
             raise self._refused(node.lineno, f"`{self.function.__name__}` {why}", "return a list")
         text = splice(source, *_extent(source, node), list(edits))
         return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported
+
+    def _alarms(self) -> list[Finding]:
+        """What makes errors and warnings of NumPy's exceptions, or looks for them; torch has none of them."""
+        source, node = self._parsed
+        loud = {"raise", "call"}.intersection(numpy.geterr().values())
+        found: list[tuple[ast.AST, str]] = [(node, f"NumPy's floating-point errors {w} (np.seterr), and torch reports none") for w in loud]
+        if any(word in source.text for word in WORDS):
+            found += alarms(self._tree, [node], Names(self._tree).qualified)
+        return [make_finding("side-effect", path=self._path, line=n.lineno, message=message, hint=HINT, severity="error")  # type: ignore[attr-defined]
+                for n, message in found]  # fmt: skip
 
     def _module(self, text: str, node: Function, rewriter: Rewriter) -> str:
         """The function's text as a module of its own: imports above, indentation taken away."""
@@ -212,7 +228,7 @@ class Converted:
         try:
             lines, _ = inspect.findsource(self.function)
             source = Source("".join(lines))
-            tree = ast.parse(source.bytes)
+            tree = self._tree = ast.parse(source.bytes)
         except (OSError, TypeError, SyntaxError, IndentationError) as error:
             raise self._refused(0, f"the source of {self.function.__qualname__} cannot be read: {error}", "define it in a file") from error
         return source, self._find(tree)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import files, suppress
+from .alarms import HINT, WORDS, alarms
 from .config import Config, load_config
 from .findings import Finding, make_finding
 from .interpret import Interpreter
@@ -120,12 +121,16 @@ def check_module(source: str | bytes, path: str, config: Config, all_functions: 
     interpreter = _interpreter(tree, names, text, path, config)
     interpreter.opener = _Opener(config)
     methods = _methods(tree)
+    alarming = any(word in text for word in WORDS)
     arrays = ArrayWork(tree, names, interpreter.table)
     for node in nodes:
         if node.how == "all" and not arrays.of(node):
             continue
         for place, message in bad_specs(node):
             interpreter.say("bad-spec", place, message)
+        whole: Sequence[ast.AST] = node.body if node.how == "region" or node.function is None else [node.function]
+        for asking, message in alarms(tree, whole, names.qualified) if alarming else ():
+            interpreter.say("side-effect", asking, message, HINT, severity_="error")
         if node.how != "helper":  # helpers are walked with the values their nodes call them with
             interpreter.node(node, methods.get(_class_of(node), {}))
     findings = suppress.apply(interpreter.findings, text, [n.span for n in nodes]) + interpreter.opener.findings(interpreter)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .alarms import HINT, alarms
 from .compiled import is_compiled
 from .counting import counted, no_arrays
 from .memory import unwritten
@@ -132,6 +133,8 @@ class Functions(Walker):
             return Value("unknown", any(v.traced for v in (*args, *keywords.values())))
         if len(walks) >= _WALKS:
             return walks[-1]
+        for place, message in alarms(None, [function], self.names.qualified) if not walks else ():
+            self.say("side-effect", place, message, HINT, severity_="error")
         parameters = self.parameters(function, {}, bound)
         if known:
             parameters.update(self.defaults(function.args))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .alarms import HINT, alarms
 from .facts import Fact
 from .findings import Finding, make_finding
 from .helpers import Helper, Helpers, Link
@@ -255,6 +256,8 @@ class Job:
             message = f"`{node.name}` is a coroutine, or has one in it"
             made.findings.append(self._finding(module, "not-rewritten", function, message, "await outside of it, and pass the arrays in"))
             return made
+        for place, message in alarms(module.tree, [function], module.names.qualified) if module.alarming else ():
+            made.findings.append(self._finding(module, "side-effect", place, message, HINT, "error"))
         rewriter = Rewriter(module.source, module.resolve, module.table, module.path, self.exact)
         rewriter.npx_name, rewriter.ops_name, rewriter.torch_name = module.aliases["npx"], module.aliases["ops"], module.aliases["torch"]
         rewriter.is_pure = lambda f: self._callee(f) in self.pure

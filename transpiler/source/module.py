@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from .alarms import WORDS
 from .config import Config
 from .facts import TORCH, UNKNOWN, Fact, array, name, number, of_value
 from .imports import free_names
@@ -32,6 +33,7 @@ class Module:
     def __init__(self, parsed: Parsed, config: Config, exact: bool, all_functions: bool = False, private: bool = False) -> None:
         self.parsed, self.path, self.config, self.exact, self.private = parsed, parsed.path, config, exact, private
         self.tree, self.names, self.source = parsed.tree, parsed.names, Source(parsed.text)
+        self.alarming = any(word in parsed.text for word in WORDS)
         self.table: Table = load_table(config.rules, config.root) if config.rules else load_table()
         self.aliases = free_names(self.tree, private)
         found = find_nodes(self.tree, self.names, config, self.path, all_functions)

@@ -21,6 +21,7 @@ from ..semantics.arrays import as_tensor
 from ..semantics.dtypes import to_torch
 from ..semantics.table import Refused
 from . import state
+from .alarms import check_alarms
 from .branches import Forks, explore
 from .checking import check_values
 from .compare import compare_graphs
@@ -122,6 +123,7 @@ def _trace(
     try:
         with _untraced():
             if check:
+                check_alarms(code_of(fn))
                 _check_overlap(leaves)
                 given = copied(face, leaves)
                 _keep_flags(leaves, given)

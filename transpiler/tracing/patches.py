@@ -17,11 +17,10 @@ import numpy
 import torch
 
 from ..semantics.table import version
-from . import state
+from . import alarms, state, threads
 from .special import elements
 from .state import holds_traced, is_traced
 from .table import VECTORIZE, functions, resolve, spaces
-from .threads import exchanged
 from .twin import Twin, original_of
 
 _SCALARS = (
@@ -152,6 +151,7 @@ def _twins(table_version: int) -> dict[int, Any]:
     for name in _TRICKS:
         found[id(getattr(numpy, name))] = TrickTwin(name, getattr(numpy, name))
     found[id(VECTORIZE)] = Twin(VECTORIZE, vectorize_twin)
+    found.update((id(original), stand_in) for _, _, original, stand_in in alarms.exchanged())
     found[id(torch.from_numpy)] = _from_numpy(torch.from_numpy)
     return found
 
@@ -232,7 +232,8 @@ def _places_of(table_version: int) -> list[tuple[Any, str, Any, Any]]:
         for name, value in list(vars(module).items()) if module is not None else ():
             if not name.startswith("_") and id(value) in known and id(value) not in scalar_twins():
                 found.append((module, name, value, known[id(value)]))
-    return found + exchanged()
+    found += [place for place in alarms.exchanged() if place[0] is not numpy]
+    return found + threads.exchanged()
 
 
 _lock = threading.Lock()

@@ -28,7 +28,8 @@ def _start(original: Callable[..., Any], what: str, given: tuple[str, ...]) -> C
             own = vars(self).keys() - {n for n in vars(self) if n.startswith("_")} | set(given)
             with tracer.inside():
                 if reaches_traced([vars(self).get(name) for name in sorted(own)]):
-                    tracer.fail("opaque-call", f"a {what} is started with a traced array, and the tracer does not see what is done there",
+                    message = f"a traced array is used in another {what}, where the tracer does not see what is done with it"
+                    tracer.fail("opaque-call", message,
                                 "call the function where it is traced, without threads and processes")  # fmt: skip
         return original(self)
 

@@ -21,6 +21,7 @@ from ..semantics.destination import for_out
 from ..semantics.dtypes import resolve, to_numpy, to_torch
 from ..semantics.table import Refused, Rule
 from ..semantics.ufunc import Ufunc, outputs
+from .alarms import check_errors
 from .arguments import Arguments
 from .array import TracedNpArray
 from .calls import Call, bound, listed, setitem, stated, take_out
@@ -534,6 +535,7 @@ class Tracer(Arguments):
         self.fail("mismatch", message, _OTHERWISE, problem)
 
     def _mark(self, name: str) -> None:
+        check_errors()
         frame = user_frame()
         if frame is not None:
             self.recorder.place = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
