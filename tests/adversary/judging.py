@@ -20,8 +20,8 @@ from np2fx.verifying.bounds import bound_of
 from np2fx.verifying.comparison import Tolerance, as_array
 from np2fx.verifying.conditioning import _moved as moved
 from np2fx.verifying.conditioning import excuse
+from np2fx.verifying.outcomes import outcomes_differ
 from np2fx.verifying.running import Outcome, run
-from np2fx.verifying.steps import outcomes_differ
 from np2fx.verifying.unspecified import settled
 
 from .program import Program

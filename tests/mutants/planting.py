@@ -21,8 +21,8 @@ from np2fx import rules
 from np2fx.verifying import check_form
 from np2fx.verifying.comparison import Tolerance, as_array
 from np2fx.verifying.inputs import free_sizes, plan_of, sample_arguments
+from np2fx.verifying.outcomes import outcomes_differ
 from np2fx.verifying.running import Outcome, run
-from np2fx.verifying.steps import outcomes_differ
 
 from . import graph_faults, rule_faults
 from .nodes import SMALL, B, D, F, I, V, W, pipeline

@@ -6,6 +6,8 @@ These are limits that are documented, and no faults: nothing comes out wrong. A 
 
 from __future__ import annotations
 
+from typing import Any
+
 _FLOATS = "compute it in floats (float(v), np.floor, np.rint) or declare what the argument is in, as in \"float64[n] in [-1000, 1000]\""
 _BOUNDS = {
     "beyond int64": ("an int of a graph has 64 bits, one of Python has no bounds", _FLOATS),
@@ -36,6 +38,18 @@ def bound_of(error: BaseException | None) -> tuple[str, str] | None:
     """The reason why torch raises where NumPy gives a value, and the way out, for an error of this kind; else None."""
     said = str(error) if isinstance(error, (RuntimeError, ArithmeticError, ValueError)) else ""
     return next((why for text, why in (_BOUNDS | _BOUNDS_OF_TORCH).items() if text in said), None)
+
+
+AT_THE_BOUNDARY = "a rewritten function takes what it was rewritten for, and says so"
+
+
+def refused_at_the_boundary(error: BaseException | None, fn: Any) -> tuple[str, str] | None:
+    """The reason and the way out where it is the boundary of the rewritten `fn` itself that does not take what it was given."""
+    name = getattr(getattr(fn, "__func__", fn), "__qualname__", "")
+    if not isinstance(error, TypeError) or not str(error).startswith(f"{name} was rewritten for "):
+        return None
+    way_out = str(error).partition(": ")[2]
+    return AT_THE_BOUNDARY, way_out or "declare what it takes"
 
 
 def texts() -> tuple[str, ...]:

@@ -8,16 +8,33 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from .comparison import Tolerance
+from .importing import importing
 from .inputs import UndeclaredError, free_sizes, plan_of
 from .originals import is_rewritten
 from .progress import Progress
 from .report import Report
 from .steps import Verification, already_rewritten, undeclared
 
-WAYS = ("trace", "convert")
+WAYS = ("trace", "convert", "rewrite")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the command knows of a node beside its function.
+
+    rewritten  gives its form among the rewritten files; None where it has none. Raises where they cannot be loaded
+    recipe     lines of code that make that form, as `torch_fn`
+    original   lines of code that make the function, as `fn`, where it cannot be imported
+    passed     by parameter, what callers of the project pass"""
+
+    rewritten: Callable[[], Any] | None = None
+    recipe: tuple[str, ...] = ()
+    original: tuple[str, ...] = ()
+    passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def verify(
@@ -31,6 +48,7 @@ def verify(
     seed: int = 0,
     ways: tuple[str, ...] = WAYS,
     shrink_seconds: float = 20.0,
+    known: Known | None = None,
 ) -> Report:
     """Verify that `fn` as torch does what it does as NumPy.
 
@@ -40,8 +58,11 @@ def verify(
     max_examples    how many inputs Hypothesis tries
     rtol, atol      tolerance of floating-point values; by default by dtype (2e-5 for float32, 1e-9 for float64)
     seed            the same seed tries the same inputs
-    ways            "trace", "convert" or both
+    ways            which of "trace", "convert" and "rewrite": its file, and those of its project that it imports, as `np2fx rewrite` would
+                    leave them, loaded beside what is loaded, so that `fn` runs there with the decorators and nodes that are rewritten
+                    with it. Where that changes nothing, and for functions of a running script, there is no such form
     shrink_seconds  how long a counterexample is made smaller
+    known           what the command knows beside that
 
     Says what it finds in the report's findings; raises only for arguments of its own that make no sense: SpecError for
     specs, TypeError for samples that `fn` does not take, ValueError for an unknown way.
@@ -66,12 +87,19 @@ def verify(
         work = Verification(fn, plan, free_sizes(plan), sample, report, *limits, progress)
         if not work.choose_sample():
             return report
+        work.passed = known.passed if known else {}
+        work.known = known.original if known else ()
         if original is not None:
-            work.forms["rewrite"] = form
-        elif "trace" in ways:
-            work.trace()
-        if original is None and "convert" in ways:
-            work.convert()
+            work.rewrite(form, tuple(importing(form, "torch_fn")))
+        else:
+            if "trace" in ways:
+                work.trace()
+            if "convert" in ways:
+                work.convert()
+            if "rewrite" in ways:
+                work.rewrite_files(known.rewritten if known else None, known.recipe if known else ())
+        work.choose_manners()
+        work.call_in_a_row()
         work.check_sample()
         work.retrace()
         work.vary_sizes()

@@ -18,6 +18,7 @@ from .loading import LoadError, nodes_in
 from .memory import can_limit
 from .originals import unpacked
 from .progress import Progress
+from .rewritten import rewritten_texts
 
 OK, NOT_OK, COULD_NOT_RUN = 0, 1, 2
 NODES_A_PROCESS = 8
@@ -34,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         config, jobs = _jobs(args)
         with unpacked(getattr(args, "original", None), args.paths[0] if args.paths else ".") as (original, base):
-            settings = dataclasses.replace(_settings(args, config), original=original, base=base)
+            said = getattr(args, "original", None) or ""
+            texts = {} if said else rewritten_texts(args.paths)
+            settings = dataclasses.replace(_settings(args, config), original=original, base=base, original_as_said=said, texts=texts)
             answers = _verified(jobs, settings, _processes(getattr(args, "jobs", None), len(jobs)), args.output_format == "text")
     except LoadError as e:
         return _could_not_run(str(e))
@@ -81,6 +84,7 @@ def _settings(args: argparse.Namespace, config: Config) -> Settings:
         seed=getattr(args, "seed", 0),
         timeout=config.verify_timeout if timeout is None else timeout,
         memory=config.verify_memory if memory is None else memory,
+        paths=tuple(args.paths),
     )
 
 

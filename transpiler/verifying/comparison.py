@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,14 @@ DEFAULTS = {"float16": 4e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-9
 class Tolerance:
     """`|got - want| <= atol + rtol * |want|`. None is the dtype's default. Integers, bools and nan must be equal.
 
-    coarsest  the coarsest dtype in which the node computes on its way: its default holds for finer results, too"""
+    coarsest  the coarsest dtype in which the node computes on its way: its default holds for finer results, too
+    kinds     arrays, NumPy's scalars, Python's numbers and tensors are to be of the same kind, and what objects hold is compared; else a
+              tensor stands for each of them"""
 
     rtol: float | None = None
     atol: float | None = None
     coarsest: str = "float64"
+    kinds: bool = False
 
     def of(self, dtype: np.dtype[Any]) -> tuple[float, float]:
         default = max(DEFAULTS[dtype.name], DEFAULTS[self.coarsest]) if dtype.name in DEFAULTS else 0.0
@@ -46,6 +50,8 @@ class Difference:
 def difference(want: Any, got: Any, tolerance: Tolerance | None = None, path: str = "result") -> Difference | None:
     """The first difference between NumPy's `want` and torch's `got` (tensors or arrays, in containers), or None."""
     tolerance = tolerance or Tolerance()
+    if tolerance.kinds and (kind := _kind(want)) != (other := _kind(got)):
+        return Difference(f"{path} is {other}, {short(got)}; NumPy gives {kind}, {short(want)}")
     if isinstance(want, torch.Tensor):
         want = as_array(want)
     if isinstance(want, (np.ndarray, np.generic)):
@@ -59,6 +65,9 @@ def difference(want: Any, got: Any, tolerance: Tolerance | None = None, path: st
             return Difference(f"{path} is {short(got)}, NumPy gives a {type(want).__name__} of {len(want)}")
         pairs = enumerate(zip(want, got, strict=True))
         return _first(difference(w, g, tolerance, f"{path}[{i}]") for i, (w, g) in pairs)
+    if tolerance.kinds and _is_object(want) and path.count(".") < _DEEPEST:
+        return difference(vars(want), vars(got), tolerance, path) if vars(want).keys() == vars(got).keys() else Difference(
+            f"{path} has the attributes {', '.join(vars(got))}, NumPy's has {', '.join(vars(want))}")  # fmt: skip
     if dataclasses.is_dataclass(want) and type(want) is type(got):
         names = attributes(want)
         if set(attributes(got)) != set(names):
@@ -67,6 +76,28 @@ def difference(want: Any, got: Any, tolerance: Tolerance | None = None, path: st
     if isinstance(want, (bool, int, float, complex)) and isinstance(got, (torch.Tensor, np.generic)) and got.ndim == 0:
         got = got.item()
     return None if _equal(want, got, tolerance) else Difference(f"{path} is {short(got)}, NumPy gives {short(want)}", want, got)
+
+
+_DEEPEST = 8
+"""How far into objects of objects a comparison goes: they may hold each other."""
+
+
+def _is_object(x: Any) -> bool:
+    """Whether a value is an object of somebody's class, with attributes of its own."""
+    if isinstance(x, (type, ModuleType, torch.nn.Module)) or (callable(x) and hasattr(x, "__code__")):
+        return False
+    return isinstance(getattr(x, "__dict__", None), dict) and type(x).__module__ not in ("builtins", "numpy", "torch")
+
+
+def _kind(x: Any) -> str:
+    """What kind of a thing a value is, by name: its class may be that of another module of the same text."""
+    if isinstance(x, torch.Tensor):
+        return "a torch.Tensor"
+    if isinstance(x, np.generic):
+        return "a NumPy scalar"
+    if isinstance(x, np.ndarray):
+        return f"a {type(x).__qualname__}" if isinstance(x, (np.ma.MaskedArray, np.matrix)) else "an array"
+    return f"a {type(x).__module__}.{type(x).__qualname__}".replace(" builtins.", " ")
 
 
 def _first(found: Any) -> Difference | None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 
-from .copies import layout_of
+from .comparison import Tolerance
+from .copies import lies_plainly, span_of
+from .importing import importing
 from .inputs import call_with
-from .instances import expression_of
+from .literals import array_literal, dtype_literal, literal, plain_literal, sequence_literal, tensor_expression
 
-LARGEST = 4096
-"""Arrays of more elements are printed as what fills them with the exceptions set, where that is short."""
-
+__all__ = ["Counterexample", "Shown", "assignments", "literal", "script", "tensor_expression"]
 
 @dataclass
 class Counterexample:
@@ -32,63 +30,72 @@ class Counterexample:
         return self.code
 
 
-def script(
-    fn: Callable[..., Any],
-    way: str,
-    arguments: Mapping[str, Any],
-    sample: Mapping[str, Any],
-    message: str,
-    form: Any = None,
-    scalars: bool = True,
-) -> str:
-    """A script that calls `fn` and its torch form (`form`, where that is another function of a file) on `arguments`, and prints both
-    results. `scalars`: the form takes NumPy's scalars as they are."""
-    known = [f"# fn is {_expression(fn)} as it was before it was rewritten"] if way == "rewrite" else _importing(fn)
-    lines = ["import numpy as np", "import torch", "import np2fx", *known, ""]
+@dataclass(frozen=True)
+class Shown:
+    """What a script shows: that a form does not do what `fn` does.
+
+    sample   what a graph is traced with
+    message  what differs
+    form     the torch form, and `scalars` whether it takes NumPy's scalars as they are
+    recipe   lines that make the form known as `torch_fn`, and `known` those that make `fn`; by default they are made here"""
+
+    fn: Callable[..., Any]
+    way: str
+    sample: Mapping[str, Any]
+    message: str
+    form: Any = None
+    scalars: bool = True
+    recipe: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    tolerance: Tolerance = field(default_factory=Tolerance)
+
+
+def script(shown: Shown, arguments: Mapping[str, Any]) -> str:
+    """A script that calls a function and its torch form on `arguments`, and prints what each gives, and what differs."""
+    lines = [*_beginning(shown, "show"), *assignments(arguments)]
+    named = ", ".join(f"{name!r}: {name}" for name in arguments)
+    lines.append(f"want, got = show({', '.join([repr(shown.way), 'fn', 'torch_fn', f'{{{named}}}', *_options(shown)])})")
+    return _text(lines, shown)
+
+
+def script_in_a_row(shown: Shown, calls: Sequence[tuple[tuple[str, str], Mapping[str, Any]]]) -> str:
+    """A script that makes calls in a row. Each is written as the two functions, and has arguments by name."""
+    lines = [*_beginning(shown, "show_in_a_row"), "import sys"]
+    made = []
+    for number, (texts, arguments) in enumerate(calls, 1):
+        named = {f"{name}_{number}": value for name, value in arguments.items()}
+        lines += assignments(named)
+        made.append(f"    ({texts[0]}, {texts[1]}, {{{', '.join(f'{name!r}: {name}_{number}' for name in arguments)}}}),")
+    lines += ["calls = [", *made, "]", f"show_in_a_row({', '.join(['fn', 'torch_fn', 'calls', *_options(shown)])})"]
+    return _text(lines, shown)
+
+
+def _beginning(shown: Shown, helper: str) -> list[str]:
+    """Lines that make both functions known."""
+    fn, way = shown.fn, shown.way
+    lines = ["import numpy as np", "import torch", "import np2fx", f"from np2fx.verifying.showing import {helper}"]
+    lines += shown.known or importing(fn)
     if way == "trace":
-        named = {f"{name}_traced": value for name, value in sample.items()}
-        lines += [f"{name} = {literal(value)}" for name, value in named.items()]
-        lines.append(f"torch_fn = np2fx.trace({_call(fn, 'fn', {name: f'{name}_traced' for name in sample})})")
-    elif way == "rewrite":
-        lines += [line.replace("fn =", "torch_fn =") for line in _importing(form)]
-    else:
+        lines += ["", *assignments({f"{name}_traced": value for name, value in shown.sample.items()})]
+        lines.append(f"torch_fn = np2fx.trace({_call(fn, 'fn', {name: f'{name}_traced' for name in shown.sample})})")
+    elif way == "convert":
         lines.append("torch_fn = np2fx.convert(fn)")
-    lines += ["", *(f"{name} = {literal(value)}" for name, value in arguments.items())]
-    tensors = {name: tensor_expression(name, value, scalars) for name, value in arguments.items()}
-    # torch first: from_numpy shares memory with the arrays, which the tensors are copied from before NumPy may write them
-    lines += [
-        f"got = torch_fn({_call(fn, '', tensors)})",
-        f"want = fn({_call(fn, '', {name: name for name in arguments})})",
-        'print("NumPy:", want)',
-        'print("torch:", got)',
-        f"# {message}",
-    ]
-    return "\n".join(lines) + "\n"
+    else:
+        lines += shown.recipe or importing(shown.form, "torch_fn")
+    return [*lines, ""]
 
 
-def _importing(fn: Callable[..., Any]) -> list[str]:
-    """Lines that make `fn` known under that name."""
-    try:
-        path = inspect.getsourcefile(fn)
-    except TypeError:
-        path = None
-    name = _expression(fn)
-    if path is None or not Path(path).exists() or "<" in name or not name:
-        return [f"# fn is {name or fn!r}"]
-    if name.startswith("importlib."):
-        return ["import importlib", f"fn = {name}"]
-    head = name.partition(".")[0].partition("(")[0]
-    if getattr(fn, "__module__", "__main__") not in ("__main__", None) and "." in fn.__module__:
-        return [f"from {fn.__module__} import {head}", f"fn = {name}"]
-    return ["import runpy", f"fn = runpy.run_path({str(path)!r})[{head!r}]{name[len(head) :]}"]
+def _text(lines: list[str], shown: Shown) -> str:
+    text = "\n".join([*lines, f"# {shown.message}"]) + "\n"
+    return text if "pickle.loads" not in text or "import pickle\n" in text else f"import pickle\n{text}"
 
 
-def _expression(fn: Callable[..., Any]) -> str:
-    """`fn` as it is written in its module: a method with the object that it was made for."""
-    if inspect.ismethod(fn) and not isinstance(fn.__self__, type):
-        made = expression_of(fn.__self__)
-        return f"{made}.{fn.__name__}" if made else f"<{fn.__name__} of a {type(fn.__self__).__name__}>"
-    return getattr(fn, "__qualname__", "")
+def _options(shown: Shown) -> list[str]:
+    """What `show` is to be told beside the call: how it was compared."""
+    limits = shown.tolerance
+    said = {"rtol": limits.rtol, "atol": limits.atol, "coarsest": limits.coarsest, "scalars": shown.scalars}
+    usual = {"rtol": None, "atol": None, "coarsest": "float64", "scalars": True}
+    return [f"{name}={value!r}" for name, value in said.items() if value != usual[name]]
 
 
 def _call(fn: Callable[..., Any], first: str, expressions: Mapping[str, str]) -> str:
@@ -96,95 +103,74 @@ def _call(fn: Callable[..., Any], first: str, expressions: Mapping[str, str]) ->
     return ", ".join(filter(None, [first, *map(str, args), *(f"{name}={value}" for name, value in kwargs.items())]))
 
 
-def tensor_expression(name: str, value: Any, scalars: bool = True) -> str:
-    """The argument `name` as the torch side takes it."""
-    if isinstance(value, np.ndarray):
-        layout = layout_of(value)
-        if layout is not None and any(gap.step for gap in layout.gaps):
-            return f"torch.from_numpy({literal(value)})"  # a copy would have no gaps
-        return f"torch.from_numpy({name}.copy({'' if layout is None else repr('K')}))"
-    if isinstance(value, np.generic):
-        return name if scalars else f"torch.as_tensor({name})"
-    if isinstance(value, torch.Tensor):
-        return f"{name}.clone()"
-    return _nested_tensors(value, scalars) if isinstance(value, (dict, list, tuple)) else name
+def assignments(arguments: Mapping[str, Any]) -> list[str]:
+    """Lines that make arguments known under their names, exactly: how they lie in memory, which are one object, which share memory."""
+    lines: list[str] = []
+    names: dict[int, str] = {}
+    for name, value in arguments.items():
+        _special(value, name, lines, names, ends_in(arguments))
+        if names.get(id(value)) != name:
+            lines.append(f"{name} = {_with_names(value, names)}")
+    return lines
 
 
-def _nested_tensors(value: Any, scalars: bool) -> str:
-    """A container's literal with tensors in it."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {_nested_tensors(item, scalars)}" for key, item in value.items()) + "}"
+def ends_in(value: Any) -> list[Any]:
+    """The arrays of arguments."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
     if isinstance(value, (list, tuple)):
-        return _sequence(value, lambda item: _nested_tensors(item, scalars))
-    if isinstance(value, np.generic) and not scalars:
-        return f"torch.as_tensor({literal(value)})"
-    return f"torch.from_numpy({literal(value)})" if isinstance(value, np.ndarray) else literal(value)
+        return [x for item in value for x in ends_in(item)]
+    return [value] if type(value) is np.ndarray and value.dtype.kind in "biufc" else []
 
 
-def literal(value: Any) -> str:
-    """An expression that makes the value, exactly."""
-    if isinstance(value, np.ndarray):
-        return _array(value)
-    if isinstance(value, np.generic):
-        return f"np.{value.dtype.name.replace('bool', 'bool_')}({_number(value)})"
-    if isinstance(value, torch.Tensor):
-        return f"torch.from_numpy({_array(value.detach().cpu().numpy())})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {literal(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return _sequence(value, literal)
-    return _number(value) if isinstance(value, (float, complex)) else repr(value)
+def _special(value: Any, name: str, lines: list[str], names: dict[int, str], every: list[Any]) -> None:
+    """Give names to the arrays in an argument of which a literal does not tell all: those that are there twice, or share memory, or lie as
+    no new array does."""
+    for x in {id(x): x for x in ends_in(value)}.values():
+        if id(x) in names:
+            continue
+        own = name if x is value else f"{name}_{len(names)}"
+        shares = [other for other in every if other is not x and np.may_share_memory(x, other) and np.shares_memory(x, other)]
+        twice = sum(other is x for other in every) > 1
+        if shares:
+            _on_memory([x, *shares], own, lines, names)
+        elif twice or not lies_plainly({"x": x}):
+            names[id(x)] = own
+            lines.append(f"{own} = {_lying(x)}")
+            if not x.flags.writeable and "broadcast_to" not in lines[-1]:
+                lines.append(f"{own}.flags.writeable = False")
 
 
-def _sequence(value: Any, item: Callable[[Any], str]) -> str:
-    """Named tuples are written as plain ones: the class may have no importable name."""
-    inner = ", ".join(map(item, value))
-    return f"[{inner}]" if isinstance(value, list) else f"({inner},)" if len(value) == 1 else f"({inner})"
+def _on_memory(group: list[Any], name: str, lines: list[str], names: dict[int, str]) -> None:
+    """Arrays on one memory, as parts of it."""
+    group = list({id(x): x for x in group}.values())
+    low, high = min(span_of(x)[0] for x in group), max(span_of(x)[1] for x in group)
+    memory = f"memory_{name}"
+    raw = np.frombuffer(ctypes.string_at(low, high - low), group[0].dtype if (high - low) % group[0].itemsize == 0 else np.uint8)
+    lines.append(f"{memory} = {plain_literal(raw)}")
+    for n, x in enumerate(group):
+        names[id(x)] = name if n == 0 else f"{name}_with_{n}"
+        at = x.__array_interface__["data"][0] - low
+        lines.append(f"{names[id(x)]} = np.ndarray({x.shape}, {dtype_literal(x)}, {memory}, {at}, {x.strides})")
+        if not x.flags.writeable:
+            lines.append(f"{names[id(x)]}.flags.writeable = False")
 
 
-def _array(x: np.ndarray[Any, Any]) -> str:
-    """An array in its layout: with its axes in the order of memory, every other element of one that has each twice, turned back."""
-    layout = layout_of(x)
-    if layout is None:
-        return _plain(x)
-    made = _plain(x.transpose(layout.order))
-    for axis, gap in enumerate(layout.gaps):
-        made = f"np.repeat({made}, 2, axis={axis})" if gap.step else made
-    if any(gap.step for gap in layout.gaps):
-        made += "[" + ", ".join("::2" if gap.step else ":" for gap in layout.gaps) + "]"
-    return made if layout.order == tuple(range(x.ndim)) else f"{made}.transpose({', '.join(map(str, layout.back))})"
+def _lying(x: np.ndarray[Any, Any]) -> str:
+    """An array by itself, as it lies in memory."""
+    repeats = tuple(stride == 0 and size > 1 for stride, size in zip(x.strides, x.shape, strict=True))
+    if any(repeats):
+        return f"np.broadcast_to({_lying(x[tuple(slice(0, 1) if r else slice(None) for r in repeats)])}, {x.shape})"
+    turned = tuple(slice(None, None, -1 if stride < 0 and size > 1 else None) for stride, size in zip(x.strides, x.shape, strict=True))
+    if not any(t.step for t in turned):
+        return array_literal(x)
+    return f"{array_literal(x[turned])}[{', '.join('::-1' if t.step else ':' for t in turned)}]"
 
 
-def _plain(x: np.ndarray[Any, Any]) -> str:
-    dtype = f"np.{x.dtype.name.replace('bool', 'bool_')}"
-    if x.dtype.kind not in "biufc":
-        return f"np.array({x.tolist()!r}, dtype={str(x.dtype)!r})"
-    if x.size == 0:
-        return f"np.zeros({x.shape}, {dtype})"
-    if x.size <= LARGEST:
-        return f"np.array({_nested(x)}, {dtype})"
-    values, counts = np.unique(x, return_counts=True, equal_nan=True)
-    common = values[counts.argmax()]
-    others = np.flatnonzero((x.reshape(-1) != common) & ~((common != common) & (x.reshape(-1) != x.reshape(-1))))
-    filled = f"np.full({x.shape}, {_number(common)}, {dtype})"
-    if others.size == 0:
-        return filled
-    if others.size * 2 > x.size:
-        return f"np.array({_nested(x)}, {dtype})"
-    edits = ", ".join(f"({int(i)}, {_number(x.reshape(-1)[i])})" for i in others)
-    return f"(lambda a: [a.put(i, v) for i, v in [{edits}]] and a)({filled})"
-
-
-def _nested(x: np.ndarray[Any, Any]) -> str:
-    return _number(x[()]) if x.ndim == 0 else "[" + ", ".join(_nested(row) for row in x) + "]"
-
-
-def _number(value: Any) -> str:
-    """Digits enough to give the same bits; nan and inf by name."""
-    if isinstance(value, (np.complexfloating, complex)):
-        return f"complex({_number(value.real)}, {_number(value.imag)})"
-    if value != value:
-        return "np.nan"
-    if value in (float("inf"), float("-inf")):
-        return "np.inf" if value > 0 else "-np.inf"
-    return str(value) if isinstance(value, np.generic) else repr(value)
+def _with_names(value: Any, names: Mapping[int, str]) -> str:
+    """A literal with the names of what has one."""
+    if id(value) in names:
+        return names[id(value)]
+    if type(value) is dict:
+        return "{" + ", ".join(f"{literal(key)}: {_with_names(item, names)}" for key, item in value.items()) + "}"
+    return sequence_literal(value, lambda item: _with_names(item, names)) if type(value) in (list, tuple) else literal(value)

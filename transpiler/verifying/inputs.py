@@ -55,6 +55,13 @@ class Number:
 Plan = dict[str, Any]
 
 
+def is_scalar(known: Any) -> bool:
+    """Whether an argument may be one of NumPy's scalars beside what is drawn for it: an array of rank 0, a Python int or float."""
+    if isinstance(known, Number):
+        return known.spec.kind in ("int", "float")
+    return isinstance(known, Leaf) and known.form == "array" and known.spec.rank == 0
+
+
 def plan_of(fn: Callable[..., Any], samples: tuple[Any, ...], spec: Mapping[str, Any] | None) -> Plan:
     """What is known of each argument of `fn`. Raises UndeclaredError, SpecError, and TypeError for samples that do not fit `fn`."""
     signature = inspect.signature(fn)
@@ -90,7 +97,7 @@ def like(value: Any) -> Any:
         return _leaf_like(np.asarray(value), "scalar")
     if isinstance(value, np.ndarray):
         return _leaf_like(value, "array")
-    if isinstance(value, dict):
+    if type(value) is dict:
         return {key: like(item) for key, item in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(like, value))

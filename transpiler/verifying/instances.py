@@ -7,9 +7,10 @@ exactly one object of the class, and it is copied.
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
 import inspect
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 from ..source.config import Config
@@ -25,7 +26,9 @@ def method_of(cls: type, name: str, module: ModuleType, path: str, config: Confi
         return getattr(cls, name)
     made, known_as = _instance_of(cls, module, config.instance_of(path, cls.__qualname__))
     _expressions.append((made, known_as))
-    return getattr(made, name)
+    member = inspect.getattr_static(cls, name, None)
+    asked = member.fget if isinstance(member, property) else member.func if isinstance(member, functools.cached_property) else None
+    return getattr(made, name) if asked is None else MethodType(asked, made)
 
 
 _expressions: list[tuple[Any, str]] = []

@@ -8,7 +8,8 @@ that it has `ended` (its exit code): the last word on a job.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from .report import Report
@@ -23,7 +24,10 @@ class Settings:
 
     start    the path from which the configuration is found
     samples  an .npz file or None
-    original where the files before they were rewritten are, or ""; `base` is the folder to which the paths of the jobs are relative there
+    original where the files before they were rewritten are, or ""; `base` is the folder to which the paths of the jobs are relative there,
+             and `original_as_said` is how the command line says it
+    paths    the files and folders that are verified
+    texts    what rewriting makes of the files that it changes, by their real paths
     timeout  seconds for a node, and for the import of its file; 0: no limit
     memory   MB that a node may take beyond what the worker has; 0: no limit"""
 
@@ -35,6 +39,9 @@ class Settings:
     memory: float
     original: str = ""
     base: str = ""
+    original_as_said: str = ""
+    paths: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

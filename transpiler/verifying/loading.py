@@ -97,6 +97,11 @@ def load_module(path: str) -> ModuleType:
         raise LoadError(f"{path} cannot be imported: it exits with {e.code}") from e
 
 
+def module_name(path: str) -> str:
+    """The dotted name under which a file is imported."""
+    return _module_name(Path(path).resolve())[1]
+
+
 def _module_name(file: Path) -> tuple[str, str]:
     """The folder from which the file is imported, and its dotted name there."""
     parts = [] if file.stem == "__init__" else [file.stem]
@@ -120,10 +125,15 @@ def _import_alone(file: Path) -> ModuleType:
     name = f"{file.stem}_{zlib.crc32(os.fsencode(file)):08x}"
     if name in sys.modules:
         return sys.modules[name]
-    made = importlib.util.spec_from_file_location(name, file)
+    made = importlib.util.spec_from_file_location(name, file, loader=_other_loader(name, file))
     if made is None or made.loader is None:
         raise ImportError(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(made)
     sys.modules[name] = module
     made.loader.exec_module(module)
     return module
+
+
+def _other_loader(name: str, file: Path) -> Any:
+    """The loader of a file that has another text in the world that is entered (see `world`); None for the usual one."""
+    return next((f.world.loader_of(name, os.fspath(file)) for f in sys.meta_path if hasattr(f, "world")), None)

@@ -74,6 +74,16 @@ def original_of(path: str, name: str, original: str, base: str) -> Callable[...,
     return found
 
 
+def original_function(path: str, name: str, original: str, start: str) -> Callable[..., Any]:
+    """The node as it was, for a script: `original` as the command line takes it, `start` the path that it was told to verify."""
+    folders = unpacked(original, start)
+    _unpacked.append(folders)  # its files are there for as long as the script runs
+    return original_of(path, name, *folders.__enter__())
+
+
+_unpacked: list[Any] = []
+
+
 def original_module(path: str, original: str, base: str) -> ModuleType:
     """The module of a file as it was. Raises LoadError."""
     there = _original_path(path, original, base)

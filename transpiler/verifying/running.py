@@ -32,14 +32,20 @@ class Outcome:
 
 
 def run(
-    call: Callable[..., Any], signature_of: Callable[..., Any], arguments: Mapping[str, Any], torch_side: bool, scalars: bool = False
+    call: Callable[..., Any],
+    signature_of: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    torch_side: bool,
+    scalars: bool = False,
+    exactly: bool = False,
 ) -> Outcome:
     """`call` on copies of `arguments` (by parameter name of `signature_of`); as tensors for the torch side.
 
     scalars  it takes NumPy's scalars for what they are: they need not be tensors, which an array might stand for as well
+    exactly  arrays lie in memory as these do, in a way that no tensor can, too
 
     What the call prints is dropped, on stderr too (a graph that raises prints where): a node is called hundreds of times here."""
-    given = copied(arguments, torch_side, scalars)
+    given = copied(arguments, torch_side, scalars, exactly)
     args, kwargs = call_with(signature_of, given)
     outcome = Outcome(arguments=given)
     nowhere, own = io.StringIO(), os.getpid()

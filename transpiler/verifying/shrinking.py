@@ -18,7 +18,7 @@ from .inputs import Leaf, Plan
 
 def plainer(arguments: Mapping[str, Any], plan: Plan, differs: Callable[[Mapping[str, Any]], bool], seconds: float) -> dict[str, Any]:
     """Arguments with as many elements as possible set to 0 (or the spec's lower bound) on which `differs` still holds."""
-    best: dict[str, Any] = copied(arguments)
+    best: dict[str, Any] = copied(arguments, exactly=True)
     deadline = time.perf_counter() + seconds
     for position, (x, leaf) in enumerate(_arrays_of(best, plan)):
         filling = 0 if leaf.spec.low is None or leaf.spec.high is None else min(max(0, leaf.spec.low), leaf.spec.high)
@@ -28,13 +28,13 @@ def plainer(arguments: Mapping[str, Any], plan: Plan, differs: Callable[[Mapping
                 if time.perf_counter() > deadline:
                     return best
                 block = slice(start, start + size)
-                trial = copied(best)
+                trial = copied(best, exactly=True)
                 flat = list(_arrays_of(trial, plan))[position][0].flat
                 cleared = x.dtype.type(filling)
                 if (flat[block] == cleared).all():
                     continue
                 flat[block] = cleared
-                if differs(copied(trial)):
+                if differs(copied(trial, exactly=True)):
                     best = trial
             size //= 2
     return best

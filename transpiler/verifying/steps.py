@@ -5,46 +5,33 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
-import random
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import hypothesis
 import numpy as np
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from ..source.findings import Finding, make_finding
-from .bounds import bound_of
-from .comparison import DEFAULTS, Difference, Tolerance, difference, short
-from .conditioning import closer, excuse, numbers_in
+from .bounds import AT_THE_BOUNDARY
+from .comparison import DEFAULTS, Tolerance, difference, short
+from .conditioning import numbers_in
 from .copies import copied
-from .counterexample import Counterexample, script
-from .inputs import Plan, arguments, call_with, mentioned, sample_arguments
+from .counterexample import Counterexample, Shown, script, script_in_a_row
+from .inputs import Plan, arguments, call_with, is_scalar, mentioned, sample_arguments
+from .manners import Manner, manners_for
+from .outcomes import NAMES, ends, is_refusal, said
 from .progress import Progress
 from .report import Report
 from .running import Outcome, out_of_memory, run
-from .shrinking import plainer
-from .unspecified import settled
+from .searching import Search
+from .sequences import look
+from .world import FORM_AROUND, Form, WorldError, form_around
 
 ATTEMPTS = 8
 """How many generated samples are tried where NumPy raises on them."""
-
-NAMES = {"convert": "the converted function", "trace": "the graph", "rewrite": "the rewritten function"}
-
-
-def ends(error: BaseException | None) -> bool:
-    """True for an error after which there is nothing to compare: the node exits, or memory is used up."""
-    return isinstance(error, SystemExit) or out_of_memory(error)
-
-
-def is_refusal(error: BaseException | None) -> bool:
-    """True for a ConversionError or TraceError: an error that carries findings."""
-    return error is not None and bool(getattr(error, "findings", None))
-
 
 @dataclass
 class Verification:
@@ -65,12 +52,60 @@ class Verification:
     fixed: set[str] = field(default_factory=set)
     scalars: bool = True
     """Whether the forms take NumPy's scalars: a graph that somebody exported takes tensors only."""
+    manners: tuple[Manner, ...] = ()
+    """The manners beside the plain one in which its arguments may be passed."""
+    passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By parameter, what callers of the project pass: see `manners_for`."""
+    recipe: tuple[str, ...] = ()
+    """Lines of code that make the rewritten function, as `torch_fn`."""
+    known: tuple[str, ...] = ()
+    """Lines of code that make the original, as `fn`, where it cannot be imported."""
 
     def __post_init__(self) -> None:
         from ..tracing.surroundings import Surroundings
 
         self.around = Surroundings(self.fn)
         """What the node finds at a call. Each input is tried on the same: no object has the state that another input left."""
+        self.around_rewritten: Any = None
+
+    @property
+    def exactly(self) -> Tolerance:
+        """The tolerance for what is to be as NumPy's to its kind: the rewritten function's callers know nothing of torch."""
+        return dataclasses.replace(self.tolerance, kinds=True)
+
+    def restore_for(self, way: str) -> None:
+        """Put back what a form finds at a call."""
+        if way == "rewrite" and self.around_rewritten is not None:
+            self.around_rewritten.restore()
+        else:
+            self.around.restore()
+
+    def rewrite(self, form: Any, recipe: tuple[str, ...]) -> None:
+        """Take in the rewritten function; `recipe` is code that makes it."""
+        from ..tracing.surroundings import Surroundings
+
+        inside = form.world.entered() if isinstance(form, Form) else contextlib.nullcontext()
+        with inside:
+            self.around_rewritten = Surroundings(form.function if isinstance(form, Form) else form)
+        self.forms["rewrite"], self.recipe = form, recipe
+
+    def rewrite_files(self, make: Callable[[], Any] | None, recipe: tuple[str, ...]) -> None:
+        """The function among the rewritten files of its project, where it is one of theirs: `make` gives it, or None."""
+        nowhere = io.StringIO()
+        with self.timed("rewrite"), warnings.catch_warnings(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+            warnings.simplefilter("ignore")
+            self.around.restore()  # the form has a copy of the object whose method it is
+            try:
+                form = (make or (lambda: form_around(self.fn)))()
+                if form is not None:
+                    self.rewrite(form, recipe or FORM_AROUND)
+            except WorldError as e:
+                self.find(*e.finding)
+
+    def choose_manners(self) -> None:
+        """How the arguments may be passed, now that the sample tells their kinds."""
+        scalars = frozenset(name for name, known in self.plan.items() if is_scalar(known))
+        self.manners = manners_for(self.sample, scalars, self.passed)
 
     @contextlib.contextmanager
     def timed(self, step: str) -> Iterator[None]:
@@ -97,8 +132,8 @@ class Verification:
             message = f"{self.report.node} exits, with code {error.code}, on {inputs}"
             return make_finding("node-crashed", message=message, **place)  # type: ignore[arg-type]
         if out_of_memory(error):
-            return make_finding("out-of-memory", message=f"{self.report.node} runs out of memory on {inputs}: {_said(error)}", **place)  # type: ignore[arg-type]
-        return undeclared(self.report, f"NumPy raises on {inputs}: {_said(error)}")
+            return make_finding("out-of-memory", message=f"{self.report.node} runs out of memory on {inputs}: {said(error)}", **place)  # type: ignore[arg-type]
+        return undeclared(self.report, f"NumPy raises on {inputs}: {said(error)}")
 
     # Trace and convert
 
@@ -171,7 +206,23 @@ class Verification:
             self.add([self.ending(error, "the sample")])
         else:
             hint = "if NumPy runs the node on its sample, this is a bug of np2fx: please report it"
-            self.find("mismatch", f"np2fx.{way} failed with {_said(error)}", hint)
+            self.find("mismatch", f"np2fx.{way} failed with {said(error)}", hint)
+
+    # The rewritten function in a row of calls
+
+    def call_in_a_row(self) -> None:
+        """Calls in a row on both sides: see `sequences`. A difference leaves nothing to search for."""
+        form = self.forms.get("rewrite")
+        if form is None:
+            return
+        with self.timed("calls in a row"):
+            found = look(self, form, [next(self.samples(300))])
+        if found is not None:
+            shown = Shown(self.fn, "rewrite", self.sample, found.difference, form, self.scalars, self.recipe, self.known, self.tolerance)
+            code = script_in_a_row(shown, [(step.texts, step.arguments) for step in found.steps])
+            self.report.counterexample = Counterexample("rewrite", self.sample, found.difference, code)
+            self.find("mismatch", f"{NAMES['rewrite']} does not do what NumPy does: {found.when}: {found.difference}")
+            del self.forms["rewrite"]
 
     # The sample itself
 
@@ -190,7 +241,8 @@ class Verification:
                           hint="pass random numbers and what is kept between calls in as arguments")  # fmt: skip
                 self.forms.clear()
             for way in list(self.forms):
-                error = run(self.forms[way], self.fn, self.sample, torch_side=True, scalars=self.scalars).error
+                self.restore_for(way)
+                error = run(self.forms[way], self.fn, self.sample, torch_side=way != "rewrite", scalars=self.scalars).error
                 if isinstance(error, Exception) and is_refusal(error):
                     self.refused(way, error)
                     del self.forms[way]
@@ -229,7 +281,7 @@ class Verification:
                 graph, error = self.traced(sample_arguments(self.plan, {**self.sizes, name: other}, self.seed + 200))
                 if error is not None and not is_refusal(error):
                     self.fixed.add(name)  # NumPy itself takes no other size
-                    self.find("specialised-size", f"NumPy raises where {name} is {other} instead of {size}: {_said(error)}",
+                    self.find("specialised-size", f"NumPy raises where {name} is {other} instead of {size}: {said(error)}",
                               hint=f"declare the size as the number {size}", severity="note")  # fmt: skip
                     continue
                 found = str(error).splitlines()[0] if error is not None else compare_graphs(self.forms["trace"], graph)
@@ -252,13 +304,14 @@ class Verification:
     def cross_check(self) -> None:
         if not self.forms:
             return
-        search = _Search(self)
+        search = Search(self)
         with self.timed("cross-check"):
             search.run()
         if search.found is not None:
             way, args, message = search.found
-            code = script(self.fn, way, args, self.sample, message, self.forms[way], self.scalars)
-            self.report.counterexample = Counterexample(way, args, message, code)
+            shown = Shown(self.fn, way, self.sample, message, self.forms[way], self.scalars, self.recipe, self.known, self.tolerance)
+            code = script(shown, args)
+            self.report.counterexample = self.report.counterexample or Counterexample(way, args, message, code)
             self.find("mismatch", f"{NAMES[way]} does not do what NumPy does: {message}")
         if search.used_up is not None:
             self.add([self.ending(search.used_up, f"{self.report.checked['out_of_memory']} of its inputs, on one side")])
@@ -270,125 +323,9 @@ class Verification:
                 self.refused(way, error)
         for (way, why, hint), (raised, args) in search.bounds.items():
             never = self.report.checked.get(f"bounded_{way}", 0) == tried
-            message = f"{NAMES[way]} raises where NumPy gives a value: {_said(raised)}, as for {short(args)}: {why}"
-            self.find("mismatch", message, f"this is a limit that is documented: {hint}", severity=None if never else "warning")
-
-
-class _Search:
-    """Hypothesis looks for arguments on which a form differs from NumPy, and shrinks them."""
-
-    def __init__(self, work: Verification) -> None:
-        self.work = work
-        self.found: tuple[str, Mapping[str, Any], str] | None = None
-        self.refusals: dict[str, Exception] = {}
-        self.used_up: BaseException | None = None
-        self.bounds: dict[tuple[str, str, str], tuple[BaseException | None, Mapping[str, Any]]] = {}
-        """Way, reason, way out -> the error and the input, where a form raises by a limit that is documented."""
-        self.deadline = float("inf")
-
-    def run(self) -> None:
-        work = self.work
-        chosen = settings(
-            max_examples=work.max_examples,
-            database=None,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-            phases=(Phase.generate, Phase.shrink),
-        )
-        on_sample = self.compare_sample()
-        # NoSuchExample: nothing found. Flaky: shrinking was cut short, and `found` holds the smallest so far
-        with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
-            hypothesis.find(work.inputs(), self.differs, settings=chosen, random=random.Random(work.seed))
-        self.found = self.found or on_sample
-        if self.found is not None:
-            self.deadline = float("inf")
-            plainer(self.found[1], work.plan, self.differs, work.shrink_seconds)
-
-    def compare_sample(self) -> tuple[str, Mapping[str, Any], str] | None:
-        """The sample as a counterexample, if it is one. It does not count as one of the inputs, and is kept if no smaller one is found."""
-        counted, self.work.report.checked = self.work.report.checked, {}
-        if self.work.sample:
-            self.differs(self.work.sample)
-        self.work.report.checked = counted
-        found, self.found, self.deadline = self.found, None, float("inf")
-        self.refusals.clear()
-        return found
-
-    def differs(self, args: Mapping[str, Any]) -> bool:
-        """The condition that Hypothesis looks for."""
-        if time.perf_counter() > self.deadline:
-            return False
-        before = copied(args)
-        outcome = self.compare(args)
-        if outcome is None:
-            return False
-        if self.found is None:
-            self.deadline = time.perf_counter() + self.work.shrink_seconds
-        self.found = (outcome[0], before, outcome[1])
-        return True
-
-    def compare(self, args: Mapping[str, Any]) -> tuple[str, str] | None:
-        """The form that differs from NumPy on these arguments and in what, or None."""
-        work, counting = self.work, self.found is None
-        count = work.report.count if counting else lambda *_: None
-        if counting:
-            work.progress.step("cross-check")
-        work.around.restore()
-        want = run(work.fn, work.fn, args, torch_side=False)
-        if want.undefined:
-            count("undefined")
-            return None
-        count("inputs")
-        if want.error is not None:
-            count("raised")
-        for way, form in work.forms.items():
-            work.around.restore()
-            got = run(form, work.fn, args, torch_side=True, scalars=work.scalars)
-            if isinstance(got.error, Exception) and is_refusal(got.error):
-                count(f"refused_{way}")
-                self.refusals[way] = got.error
-                continue
-            found = outcomes_differ(want, got, work.tolerance)
-            if found is None:
-                continue
-            if out_of_memory(want.error) or out_of_memory(got.error):  # one takes more than the other: no difference, and no proof
-                count("out_of_memory")
-                self.used_up = want.error or got.error
-                continue
-            reason = self.excuse(args, want, got)
-            if reason is not None:
-                count(reason)
-            elif want.error is None and (bound := bound_of(got.error)) is not None:
-                count(f"bounded_{way}")
-                self.bounds[(way, *bound)] = got.error, copied(args)
-            else:
-                return way, str(found)
-        return None
-
-
-    def excuse(self, args: Mapping[str, Any], want: Outcome, got: Outcome) -> str | None:
-        """Why a difference does not count: an answer that NumPy leaves open, or one that rounding explains."""
-        work = self.work
-        again, left_open = settled(work.fn, args)
-        if "undefined" in left_open:
-            return "undefined"
-        if left_open and outcomes_differ(again, got, work.tolerance) is None:
-            return "ties"
-        if want.error is not None or got.error is not None:
-            return None
-        return "closer" if closer(work.fn, args, want, got, work.tolerance) else excuse(work.fn, args, want, got, work.tolerance)
-
-
-def outcomes_differ(want: Outcome, got: Outcome, tolerance: Tolerance) -> Difference | None:
-    """What differs between what NumPy and torch made of a call: error, result, arguments left behind."""
-    if want.error is not None:
-        return None if got.error is not None else Difference(f"NumPy raises {_said(want.error)}; torch gives a result")
-    if got.error is not None:
-        return Difference(f"torch raises {_said(got.error)}; NumPy gives a result")
-    found = difference(want.result, got.result, tolerance)
-    for name in want.arguments:
-        found = found or difference(want.arguments[name], got.arguments[name], tolerance, f"{name} after the call")
-    return found
+            limit = "note" if why == AT_THE_BOUNDARY and not self.passed else "warning"
+            message = f"{NAMES[way]} raises where NumPy gives a value: {said(raised)}, as for {short(args)}: {why}"
+            self.find("mismatch", message, f"this is a limit that is documented: {hint}", severity=None if never else limit)
 
 
 def undeclared(report: Report, message: str, severity: str = "error", hint: str = "") -> Finding:
@@ -401,8 +338,3 @@ def already_rewritten(report: Report) -> Finding:
     """The finding for a node that is torch already, where nothing says what it was."""
     message = f"{report.node} is rewritten already: verified against itself it proves nothing"
     return make_finding("already-rewritten", path=report.path, line=report.line, column=1, message=message)
-
-
-def _said(error: BaseException | None) -> str:
-    first = (str(error).strip().splitlines() or [""])[0]
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -24,22 +24,24 @@ from typing import Any, NoReturn, TextIO
 import numpy as np
 
 from ..pipeline.spec import SpecError
-from ..source.config import load_config
+from ..source.config import Config, load_config
 from ..source.findings import make_finding
 from ..source.nodes import Node
 from . import progress
-from .checking import verify
+from .checking import Known, verify
 from .endings import EXITED
 from .forking import Served, can_fork, ended, forked, out_of_reach
+from .importing import expression_in_module
 from .instances import NoInstanceError, hint_for
 from .jobs import IMPORT, START, Job, Settings
-from .loading import LoadError, function_of, load_module, nodes_of, use_rules_of
+from .loading import LoadError, function_of, load_module, module_name, nodes_of, use_rules_of
 from .memory import limited
 from .originals import is_rewritten, original_module, original_of
 from .report import Report
 from .running import out_of_memory
 from .steps import already_rewritten, undeclared
 from .warming import warm_up
+from .world import Form, World, WorldError, world_of
 
 _HERE, _EXIT = os.getcwd(), os._exit
 
@@ -52,6 +54,7 @@ class _Worker:
     samples: Mapping[str, Any]
     say: Callable[..., None]
     dump: str
+    world: World | None = None
 
     def serve(self, inbox: TextIO, forks: bool) -> None:
         """Answer jobs until there are no more. Without forks the first is the only one: it leaves its traces in this process."""
@@ -104,6 +107,7 @@ class _File:
             with _watched(worker.settings, dump):
                 self.module = load_module(job.path)
                 self._import_original()
+                self._import_rewritten()
         except (LoadError, MemoryError) as e:
             asks = f"{job.path} cannot be imported: it asks for too much memory"
             worker.say(unloadable=str(e) if isinstance(e, LoadError) else asks)
@@ -130,6 +134,34 @@ class _File:
             with contextlib.suppress(Exception):
                 original_module(self.first.path, settings.original, settings.base)
 
+    def _import_rewritten(self) -> None:
+        """The file as it will be, likewise."""
+        if self.worker.world is not None:
+            with contextlib.suppress(WorldError):
+                self.worker.world.module(module_name(self.first.path), self.first.path)
+
+    def _known(self, job: Job, node: Node, config: Config) -> Known:
+        """What the files tell of a node beside its function."""
+        worker, settings = self.worker, self.worker.settings
+        path, world = os.path.abspath(job.path), worker.world
+        if settings.original:
+            place = [os.path.abspath(job.path), node.name, settings.original_as_said, os.path.abspath(settings.start)]
+            return Known(original=("from np2fx.verifying.originals import original_function", f"fn = original_function{tuple(place)!r}"))
+        if world is None:
+            return Known(rewritten=lambda: None)
+
+        def rewritten() -> Any:
+            module = world.module(module_name(job.path), job.path)
+            with world.entered():
+                found = function_of(module, node, job.path, config)
+            return Form(world, found) if found is not None else None
+
+        function = function_of(self.module, node, job.path, config)  # type: ignore[arg-type]
+        written = expression_in_module(function)
+        paths = ", ".join(map(repr, map(os.path.abspath, settings.paths)))
+        recipe = ("from np2fx.verifying.world import rewritten", f"torch_fn = rewritten({paths}).function({path!r}, {written!r})")
+        return Known(rewritten, recipe if written else ())
+
     def _answer(self, job: Job, dump: TextIO) -> dict[str, Any]:
         """Verify a node within the limits."""
         worker, settings = self.worker, self.worker.settings
@@ -143,7 +175,7 @@ class _File:
                 original = None
                 if settings.original and function is not None and is_rewritten(function):
                     original = original_of(job.path, node.name, settings.original, settings.base)
-                report = verify_node(report, node, function, worker.samples, settings, original)
+                report = verify_node(report, node, function, worker.samples, settings, original, self._known(job, node, config))
         except LoadError as e:
             report.findings.append(dataclasses.replace(already_rewritten(report), message=str(e)))
         except NoInstanceError as e:
@@ -172,7 +204,8 @@ def main() -> None:
     if forks:
         warm_up()
     say(ready=True, forks=forks)
-    _Worker(settings, samples, say, sys.argv[1]).serve(inbox, forks)
+    world = world_of(settings.texts, settings.paths) if settings.texts else None
+    _Worker(settings, samples, say, sys.argv[1], world).serve(inbox, forks)
 
 
 def _streams_taken() -> tuple[TextIO, TextIO]:
@@ -253,7 +286,13 @@ def _watched(settings: Settings, dump: TextIO) -> Iterator[None]:
 
 
 def verify_node(
-    empty: Report, node: Node, function: Callable[..., Any] | None, samples: Mapping[str, Any], settings: Settings, original: Any = None
+    empty: Report,
+    node: Node,
+    function: Callable[..., Any] | None,
+    samples: Mapping[str, Any],
+    settings: Settings,
+    original: Any = None,
+    known: Known | None = None,
 ) -> Report:
     """The report of one node; `empty` is a report with its name and place in the source file, `original` what it was before it was
     rewritten, where that is known."""
@@ -264,7 +303,7 @@ def verify_node(
         return empty
     try:
         given = samples_of(function, node.name, samples)
-        return verify(function, *given, original=original, max_examples=settings.max_examples, seed=settings.seed)
+        return verify(function, *given, original=original, max_examples=settings.max_examples, seed=settings.seed, known=known)
     except (SpecError, TypeError) as e:
         empty.findings.append(undeclared(empty, str(e)))
         return empty
