@@ -190,7 +190,8 @@ def test_what_is_right_is_no_false_alarm(project: Any) -> None:
 
 
 def test_worlds_are_apart(project: Any) -> None:
-    module = project({"pkg/__init__.py": "", "pkg/one.py": HEAD + RIGHT, "pkg/two.py": "from .one import *\nfrom . import one\n"}, "pkg.two")
+    two = "from .one import *\nfrom . import one\n"
+    module = project({"pkg/__init__.py": "", "pkg/one.py": HEAD + RIGHT, "pkg/two.py": two}, "pkg.two")
     world = rewritten(str(Path(module.__file__).parent))
     form = world.function(module.__file__, "c")
     assert isinstance(form(np.array([-1.0])), np.ndarray) and form(np.array([-1.0])) == [2.0]
