@@ -297,6 +297,13 @@ def is_instance(value: Any, classes: Any) -> bool:
     return isinstance(_stand_in(value), classes)
 
 
+def is_same(a: Any, b: Any) -> bool:
+    """`a is b` of what may be NumPy's bools: these are two objects, whatever computes them."""
+    held = [x.item() if isinstance(x, torch.Tensor) and is_scalar(x) and x.dtype == torch.bool else x for x in (a, b)]
+    kinds = [type(h) is numpy.bool_ or (h is not x and type(h) is bool) for h, x in zip(held, (a, b), strict=True)]
+    return a is b or (all(kinds) and bool(held[0]) == bool(held[1]))
+
+
 class _Kinds:
     """`ops.kinds.ndarray`: a class of NumPy's (or Python's) as a pattern asks for it, `case ops.kinds.ndarray():`."""
 

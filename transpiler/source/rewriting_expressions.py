@@ -277,7 +277,10 @@ class Expressions:
             known = len(e.ops) == 1 and type(e.ops[0]) in OPERATORS and any(f.kind == "either" or f.is_tensor for f in facts)
             return self.either(OPERATORS[type(e.ops[0])], *operands) if known else None
         if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
-            return None
+            if len(e.ops) > 1 or not is_between_bools(*facts):
+                return None
+            same = self.ops("is_same", *map(self.text, operands))
+            return f"(not {same})" if isinstance(e.ops[0], ast.IsNot) else same
         if not any(f.may_be_tensor for f in facts) and not (isinstance(e.ops[0], (ast.In, ast.NotIn)) and any(map(self.is_key, operands))):
             return None
         if len(e.ops) == 1 and isinstance(e.ops[0], (ast.In, ast.NotIn)):
@@ -531,6 +534,14 @@ def grouped(node: ast.expr, text: str) -> str:
 
 def _grouped_owner(node: ast.expr, text: str) -> str:
     return text if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else f"({text})"
+
+
+def is_between_bools(a: Fact, b: Fact) -> bool:
+    """Whether `a is b` may be asked of NumPy's bools, which are two objects, whatever computes them."""
+    named = [f.kind == "name" and f.value in ("numpy.True_", "numpy.False_") for f in (a, b)]
+    single = [f.may_be_tensor and f.rank in (0, None) and f.dtype in ("bool", None) for f in (a, b)]
+    sure = [f.is_tensor and f.rank == 0 and f.dtype == "bool" for f in (a, b)]
+    return (named[0] and single[1]) or (named[1] and single[0]) or all(sure)
 
 
 def _is_bare(text: str) -> bool:

@@ -67,6 +67,8 @@ def identical(a: Any, b: Any) -> Any:
         tracer.check_identity(a, b)
     if a is b or original_of(a) is original_of(b):
         return True
+    if any(type(x) is TracedScalar for x in (a, b)) and _is_numpy_bool(a) and _is_numpy_bool(b):
+        return convert(a == b, bool)  # NumPy's bools are two objects
     for x, y in ((a, b), (b, a)):
         if type(x) is TracedNumber and (type(y) is TracedNumber or is_number(y)):
             if type(x._value) is bool and type(value_of(y)) is bool:
@@ -74,6 +76,10 @@ def identical(a: Any, b: Any) -> Any:
             if type(x._value) is type(value_of(y)) is int:
                 state.running().leave(x, "python-value", "is")
     return False
+
+
+def _is_numpy_bool(x: Any) -> bool:
+    return type(x._value if type(x) is TracedScalar else x) is numpy.bool_
 
 
 def _is_single(x: Any) -> bool:
