@@ -80,6 +80,22 @@ class suppress(contextlib.suppress):  # noqa: N801  (rewritten code spells it as
         return error is not None and isinstance(error, _caught(error, self._exceptions))  # type: ignore[attr-defined]
 
 
+class Hearing:
+    """A context in a `with` of a rewritten function: it hears of NumPy's errors, and may end these, but no refusal."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __enter__(self) -> Any:
+        return type(self.held).__enter__(self.held)
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
+        found = None if error is None or _is_refusal(error) else _translated(error)
+        given = (kind, error, traceback) if found is None else (type(found), found.with_traceback(traceback), traceback)
+        ended = type(self.held).__exit__(self.held, *given)
+        return ended and not _is_refusal(error)
+
+
 def _is_refusal(error: BaseException | None) -> bool:
     return isinstance(error, Refused) or bool(getattr(error, "findings", None))
 

@@ -13,6 +13,7 @@ import numpy
 import torch
 
 from . import operators, user_code
+from .errors import Hearing
 from .passage import own_steps
 from .semantics.arrays import as_tensor, is_scalar, read_only
 from .source.unpacking import ITERATING
@@ -101,7 +102,7 @@ class _Spread:
 
 def entering(a: Any, pattern: tuple[Any, ...] | None = None) -> Any:
     """`with a:` and, with the form of a target to unpack into, `with a as (b, c):`"""
-    held = user_code.entering(a)
+    held = Hearing(user_code.entering(a))
     return held if pattern is None else _Spread(held, pattern)
 
 

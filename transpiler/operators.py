@@ -395,11 +395,12 @@ def get_attribute(a: Any, name: str, *default: Any) -> Any:
     """`getattr(a, name)`: an array's methods and attributes where `a` is an array."""
     if not isinstance(a, (torch.Tensor, numpy.ndarray, numpy.generic)):
         return user_code.read(a, name, *default)
-    if not hasattr(_stand_in(a), name):
+    held = _stand_in(a)
+    if not hasattr(held, name):
         if default:
             return default[0]
         raise AttributeError(f"'{shown_type(a)}' object has no attribute {name!r}")
-    return method(a, name) if callable(getattr(numpy.ndarray, name)) else attribute(a, name)
+    return method(a, name) if callable(getattr(type(held), name)) else attribute(a, name)
 
 
 def shown_type(a: Any) -> str:
@@ -423,7 +424,7 @@ def _stand_in(a: Any) -> Any:
         return reversed(()) if a.gi_frame is not None and a.gi_frame.f_locals["backwards"] else iter(numpy.zeros(1))
     if not isinstance(a, torch.Tensor):
         return a
-    made = numpy.zeros((), to_numpy(a.dtype))
+    made = numpy.zeros((1,) * a.ndim, to_numpy(a.dtype))
     return made[()] if is_scalar(a) else made
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,6 +27,9 @@ from .text import Source, sub_expressions
 from .unpacking import elements, iterated, pattern, unpacked, unpacks
 from .walking import children, walk
 from .writing import called_by, writes
+
+_QUIET = sys.stdlib_module_names | {"torch", "numpy", "np2fx", "leapp", "builtins"}
+"""Where contexts come from that let errors pass (`contextlib.suppress` apart)."""
 
 _STAYS = "exact, but no part of a graph: np.where(condition, a, b) computes both sides and chooses"
 
@@ -228,15 +232,26 @@ class Rewriter(Expressions):
             text = self.text(item.context_expr)
             if isinstance(item.context_expr, ast.Call) and self.fact(item.context_expr.func).value == "contextlib.suppress":
                 text = self.ops("suppress", *map(self.text, item.context_expr.args))
-            users = self.fact(item.context_expr).kind == "unknown" and self.computes("__enter__", "__exit__")
+            users = self._may_hear(item.context_expr)
             target = item.optional_vars
             form = [pattern(target)] if target is not None and unpacks(self, target) else []
             self.piece(item.context_expr, self.ops("entering", text, *form) if users or form else text)
             if item.optional_vars is not None:
                 self.piece(item.optional_vars, self.text(item.optional_vars))
         calls = [i.context_expr.func for i in s.items if isinstance(i.context_expr, ast.Call)]
-        with self.errors_caught() if any(self.fact(f).value == "contextlib.suppress" for f in calls) else contextlib.nullcontext():
+        suppresses = any(self.fact(f).value == "contextlib.suppress" for f in calls)
+        ends = suppresses or any(self._may_hear(item.context_expr) for item in s.items)
+        with self.errors_caught() if ends else contextlib.nullcontext():
             self.block(s.body)
+
+    def _may_hear(self, context: ast.expr) -> bool:
+        """Whether a context is of a class, or a generator, that may look at errors and end them: none of Python's or torch's own."""
+        if self.fact(context).kind != "unknown":
+            return False
+        if not isinstance(context, ast.Call):
+            return self.computes("__enter__", "__exit__")
+        maker = self.fact(context.func)
+        return maker.kind != "name" or str(maker.value).split(".")[0] not in _QUIET
 
     def hashed_targets(self, target: ast.expr) -> None:
         """`del d[x[0]]` and `for d[x[0]] in ...` of a dict, whose keys are scalars by their value."""

@@ -143,6 +143,11 @@ def _float64(x: Any) -> torch.Tensor:
     return x._tensor if type(x) is TracedNumber else torch.tensor(x, dtype=torch.float64)
 
 
+@_twin(hasattr)
+def _has(x: Any, name: str) -> bool:
+    return hasattr(value_of(x) if type(x) is TracedNumber else x._value, name)  # as NumPy has it, without a look at values
+
+
 @_twin(math.floor)
 def _floor(x: Any) -> Any:
     return rounded(_with(x, "__floor__"), "floor")

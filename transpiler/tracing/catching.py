@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import dis
 import functools
+import inspect
+import itertools
 import linecache
 import sys
 from collections.abc import Iterator
@@ -20,16 +23,20 @@ from typing import Any
 import numpy
 
 from ..semantics.arrays import demand
-from .errors import is_hidden
+from .errors import is_hidden, is_library
+from .twin import original_of
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Lines of a function within which an exception is caught: of these types; of all where that is None."""
+    """Lines of a function within which an exception is caught: of these types; of all where that is None.
+
+    context   what is entered by a `with` and may end the exception"""
 
     first: int
     last: int
     types: tuple[ast.expr, ...] | None
+    context: ast.expr | None = None
 
 
 def caught_here(problem: type[BaseException] | None, end: CodeType) -> bool:
@@ -57,6 +64,8 @@ def raised_by(name: str, by_value: bool, loose: bool) -> type[BaseException] | N
 
 
 def _catches(guard: Guard, frame: FrameType, problem: type[BaseException]) -> bool:
+    if guard.context is not None:
+        return _may_end(guard.context, frame)
     if guard.types is None:
         return True
     for node in guard.types:
@@ -65,6 +74,30 @@ def _catches(guard: Guard, frame: FrameType, problem: type[BaseException]) -> bo
             if not isinstance(kind, type) or issubclass(problem, kind) or issubclass(kind, problem):
                 return True
     return False
+
+
+def _may_end(context: ast.expr, frame: FrameType) -> bool:
+    """Whether what a `with` enters may end an exception: the user's `__exit__` gives something, or it is a generator that tries."""
+    made = original_of(_value(context.func if isinstance(context, ast.Call) else context, frame))
+    kind = made if isinstance(made, type) or not isinstance(context, ast.Call) else None
+    if kind is None and made is not None:  # a function that makes it: of a generator, or whatever it is
+        code = getattr(inspect.unwrap(getattr(made, "__func__", made)), "__code__", None)
+        return code is not None and not is_library(code.co_filename) and (not code.co_flags & inspect.CO_GENERATOR or _may_catch(code))
+    kind = kind if isinstance(kind, type) else type(kind) if kind is not None else None
+    leaves = getattr(kind, "__exit__", None)
+    code = getattr(leaves, "__code__", None)
+    if kind in (None, contextlib.ExitStack):
+        return True
+    return code is not None and not is_library(code.co_filename) and _gives(code)
+
+
+@functools.cache
+def _gives(code: CodeType) -> bool:
+    """Whether a function may return anything but None."""
+    found = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+    ends = [(before, i) for before, i in itertools.pairwise(found) if i.opname in ("RETURN_CONST", "RETURN_VALUE")]
+    given = [i if i.opname == "RETURN_CONST" else before for before, i in ends]
+    return not all(i.opname in ("RETURN_CONST", "LOAD_CONST") and i.argval is None for i in given)
 
 
 def _value(node: ast.expr, frame: FrameType) -> Any:
@@ -134,6 +167,8 @@ def _guards(node: ast.AST) -> Iterator[Guard]:
             name = getattr(call, "func", None)
             if isinstance(call, ast.Call) and "suppress" in (getattr(name, "id", ""), getattr(name, "attr", "")):
                 yield Guard(node.body[0].lineno, _last(node.body), tuple(call.args))
+            else:
+                yield Guard(node.body[0].lineno, _last(node.body), None, call)
 
 
 def _last(body: list[ast.stmt]) -> int:
