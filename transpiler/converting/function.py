@@ -19,6 +19,7 @@ import torch
 
 from .. import operators as ops
 from .. import own_rules, user_code
+from ..deep import deep
 from ..errors import numpys
 from ..passage import Passage, collect, keep, release
 from ..semantics.arrays import mirrored_views, mirroring, own_layouts
@@ -166,6 +167,7 @@ class Converted:
         around = self.function.__globals__
         return tuple(facts.of_global(around[n]) for n in _names_in(self.function.__code__) if n in around)
 
+    @deep
     def _rewrite(
         self, known: dict[str, Fact], objects: Iterable[str] = (), classes: Callable[[], frozenset[str]] = user_code.names
     ) -> tuple[str, bool, list[Finding], set[str]]:
@@ -253,6 +255,7 @@ class Converted:
             raise self._refused(code.co_firstlineno, message, "define it with def, on lines of its own")
         return found[0]
 
+    @deep
     def _compile(self, source: str) -> types.FunctionType:
         """The rewritten function, living in the original's globals and closure."""
         node = self._parsed[1]
@@ -262,7 +265,11 @@ class Converted:
         filename = f"<np2fx {self.function.__qualname__} {len(self._variants)} {id(self):x}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         weakref.finalize(self, linecache.cache.pop, filename, None)
-        tree = ast.parse(source)
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, MemoryError) as error:
+            message = f"the torch text of `{self.function.__name__}` is nested more deeply than Python parses"
+            raise self._refused(node.lineno, message, "split the long expression: give parts of it names") from error
         flags = self.function.__code__.co_flags & ANNOTATIONS
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..deep import deep
 from . import files, suppress
 from .alarms import HINT, WORDS, alarms
 from .config import Config, load_config
@@ -102,6 +103,7 @@ def ask_codemod(checked: Checked, all_functions: bool, alone: frozenset[str] = f
         checked.findings = merged(checked.findings, list(refusals(list(asked.values())[::-1], all_functions, alone)))
 
 
+@deep
 def check_module(source: str | bytes, path: str, config: Config, all_functions: bool = False) -> Checked:
     """One module: its findings (selected, not suppressed) and its number of nodes."""
     try:

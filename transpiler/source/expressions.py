@@ -103,6 +103,7 @@ class Expressions(Calls):
     def visit_UnaryOp(self, e: ast.UnaryOp) -> Value:
         operand = self.visit(e.operand)
         if isinstance(e.op, ast.Not):
+            self.operands[e.operand] = operand
             self.truth(e.operand, operand)
             return Value("number", dtype="bool")
         if operand.kind == "number" and isinstance(operand.constant, (int, float)) and isinstance(e.op, ast.USub):
@@ -114,6 +115,7 @@ class Expressions(Calls):
         for n, operand in enumerate(e.values[1:], 1):
             before = e.values[0] if n == 1 else ast.BoolOp(e.op, e.values[:n])
             values.append(self.assuming(before, holds, operand))
+        self.operands.update(zip(e.values, values, strict=True))
         follows = [self.truth(node, value) for node, value in zip(e.values[:-1], values[:-1], strict=True)]
         if not any(follows):
             return join_all(values)

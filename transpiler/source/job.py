@@ -406,7 +406,8 @@ class Job:
                     changed = True
 
     def _unparsable(self, made: list[Made]) -> list[Made]:
-        """Those whose new text would not be Python: a mistake of ours, which must not reach a file."""
+        """Those whose new text would not be Python: it is nested more deeply than Python parses, or a mistake of ours, which must not
+        reach a file."""
         found = []
         for module in dict.fromkeys(m.module for m in made):
             kept = [m for m in made if m.module is module and m.edits]

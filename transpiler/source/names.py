@@ -16,6 +16,7 @@ import builtins
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ..deep import deep
 from .walking import children
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -55,9 +56,13 @@ class Names:
     """The names of one module. `known` tells which names `from numpy import *` brings (by qualified name)."""
 
     def __init__(self, tree: ast.Module, known: Callable[[str], bool] | None = None) -> None:
-        self.tree = tree
+        self.tree, self.known = tree, known or _in_table
+        self._build()
+
+    @deep
+    def _build(self) -> None:
+        tree = self.tree
         self.module = Scope(tree, "module")
-        self.known = known or _in_table
         self.stars: list[str] = []
         self.overridden: set[str] = set()
         self._scope_of: dict[ast.AST, Scope] = {}

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..deep import deep
 from ..pipeline.spec import SpecError
 from ..pipeline.spec import parse as parse_spec
 from .config import NODE_DECORATORS, Config
@@ -56,6 +57,7 @@ class Node:
         return min([self.function.lineno, *decorated]), max(first, self.function.lineno + 1), self.function.end_lineno or first
 
 
+@deep
 def find_nodes(
     tree: ast.Module, names: Names, config: Config | None = None, path: str = "<string>", all_functions: bool = False
 ) -> list[Node]:

@@ -10,6 +10,7 @@ import warnings
 from functools import cached_property
 from typing import Any
 
+from ..deep import deep
 from . import files
 from .names import FunctionNode, Names
 from .neighbours import module_candidates
@@ -130,9 +131,11 @@ class Project:
                 source = files.decode(self._read(key), shown)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    self._parsed[key] = Parsed(source, ast.parse(source.text))
+                    tree = ast.parse(source.text)
             except (OSError, files.EncodingError, SyntaxError, ValueError, RecursionError, MemoryError):
                 self._parsed[key] = None
+            else:
+                self._parsed[key] = deep(Parsed)(source, tree)
         return self._parsed[key]
 
     def _read(self, key: str) -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..deep import deep
 from . import files
 from .config import Config
 from .findings import Finding, make_finding
@@ -73,15 +74,17 @@ def rewrite_source(text: str | bytes, path: str = "<string>", config: Config | N
     return (read.encode(done.new) if isinstance(text, bytes) else done.new), done.findings
 
 
+@deep
 def parse(source: files.Source, data: str | bytes, config: Config) -> Parsed | list[Finding]:
     """A module, or the findings that say why there is none."""
     try:
-        return Parsed(source, ast.parse(source.text))
+        tree = ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError) as error:
         from .check import check_source
 
         found = check_source(data, source.path, config)
         return found or [make_finding("syntax-error", path=source.path, line=1, column=1, message=str(error))]
+    return Parsed(source, tree)
 
 
 def by_project(given: Iterable[tuple[Parsed, Config]], options: Options, alone: Callable[[Parsed], bool]) -> Iterator[Batch]:
@@ -106,6 +109,7 @@ class Batch:
         for parsed, _ in given:
             project.add(parsed)
 
+    @deep
     def module(self, parsed: Parsed) -> Module:
         """A module of the project. The functions of one that was not asked for are no nodes."""
         if parsed not in self.modules:
@@ -134,6 +138,7 @@ class Batch:
                 made = error
             yield group, made
 
+    @deep
     def groups(self) -> list[list[Parsed]]:
         """The modules given, those together whose nodes call helpers in the same files."""
         group = {p: [p] for p, _ in self.given}
@@ -157,11 +162,12 @@ class Batch:
         for parsed, _ in self.given:
             nodes: dict[Function, Parsed] = {n.function: parsed for n in self.module(parsed).nodes if n.function is not None}
             try:
-                found[parsed] = list(dict.fromkeys([parsed, *(h.parsed for h in helpers.plan(nodes, set())[0])]))
+                found[parsed] = list(dict.fromkeys([parsed, *(h.parsed for h in deep(helpers.plan)(nodes, set())[0])]))
             except Exception as error:  # one file must not stop the run: `rewrite` raises it
                 self.failed[parsed] = error
         return found
 
+    @deep
     def rewrite(self, group: Sequence[Parsed]) -> list[Rewritten]:
         """Rewrite the nodes of some modules and the helpers they call; all the files that belong to it, those given first.
 

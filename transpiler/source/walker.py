@@ -35,6 +35,7 @@ class Walker:
         self.forks: list[Fork] = []
         self.guards: tuple[Guard, ...] = ()
         self.telling = False
+        self.operands: dict[ast.expr, Value] = {}
         self.globals: set[str] = set()
         self.rebound: set[str] = set()
         self.outer_names: list[frozenset[str]] = []
@@ -266,11 +267,12 @@ class Walker:
 
     def truth(self, node: ast.expr, value: Value) -> bool:
         """Python asks a value whether it is true: a branch. True where that is followed both ways."""
+        while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            value = self.asked(node.operand)
+            node = node.operand
         if isinstance(node, ast.BoolOp):
-            asked = [self.truth(operand, self.quietly(operand)) for operand in node.values]
+            asked = [self.truth(operand, self.asked(operand)) for operand in node.values]
             return any(asked)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return self.truth(node.operand, self.quietly(node.operand))
         if follows_branches(self.target):
             return value.is_data and not value.assumed
         if value.is_data:
@@ -280,6 +282,10 @@ class Walker:
             else:
                 self.say_of(value, "data-dependent-branch", node)
         return False
+
+    def asked(self, operand: ast.expr) -> Value:
+        """An operand of `and`, `or` or `not` that has been visited just now: visiting it again would double the work at every level."""
+        return self.operands[operand] if operand in self.operands else self.quietly(operand)
 
     def known_number(self, nodes: Sequence[ast.expr], values: Sequence[Value]) -> None:
         """A number that a count, a size or a key has to be known for: one that was made of array values is not."""

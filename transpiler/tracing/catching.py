@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy
 
+from ..deep import deep
 from ..semantics.arrays import demand
 from .errors import is_hidden, is_library
 from .twin import original_of
@@ -127,7 +128,7 @@ def _guards_of(code: CodeType) -> list[Guard]:
     if path not in _files or _files[path][0] is not lines:
         found: dict[tuple[str, int], list[Guard]] = {}
         try:
-            _collect(ast.parse("".join(lines), path), ("<module>", 1), found)
+            deep(_collect)(ast.parse("".join(lines), path), ("<module>", 1), found)
         except (SyntaxError, ValueError, RecursionError):
             found = {}
         _files[path] = lines, found

@@ -18,6 +18,7 @@ import types
 from collections import Counter
 from typing import Any
 
+from ..deep import deep
 from .builtin import called, contained, identical, negated
 from .hoisting import (
     LOCALS,
@@ -61,13 +62,18 @@ _files: dict[str, tuple[list[str], dict[types.CodeType, types.CodeType]]] = {}
 def _codes(text: str, path: str) -> dict[types.CodeType, types.CodeType]:
     """The code of each function of a file -> the same from the changed source."""
     try:
-        tree = ast.parse(text, path)
-        plain = compile(tree, path, "exec", dont_inherit=True)
-        loops = _Open(path, plain, tree) if any(isinstance(n, ast.While) for n in ast.walk(tree)) else None
-        trees = [_Open().visit(copy.deepcopy(tree) if loops is not None else tree), *([loops.visit(tree)] if loops is not None else [])]
-        changed = [compile(ast.fix_missing_locations(t), path, "exec", dont_inherit=True) for t in trees]
+        return _opened(text, path)
     except (SyntaxError, ValueError, RecursionError):
         return {}
+
+
+@deep
+def _opened(text: str, path: str) -> dict[types.CodeType, types.CodeType]:
+    tree = ast.parse(text, path)
+    plain = compile(tree, path, "exec", dont_inherit=True)
+    loops = _Open(path, plain, tree) if any(isinstance(n, ast.While) for n in ast.walk(tree)) else None
+    trees = [_Open().visit(copy.deepcopy(tree) if loops is not None else tree), *([loops.visit(tree)] if loops is not None else [])]
+    changed = [compile(ast.fix_missing_locations(t), path, "exec", dont_inherit=True) for t in trees]
     found: dict[types.CodeType, types.CodeType] = {}
     for code in changed:  # a function that does not correspond without its loops keeps them
         _pair(plain, code, found)
