@@ -46,6 +46,11 @@ def used() -> tuple[str, ...]:
     return tuple(_used)
 
 
+def files() -> dict[str, str]:
+    """The files of the modules in use, by their names."""
+    return dict(_used)
+
+
 def table() -> Table:
     """The table as text, with the rules of the modules in use: what `convert` reads."""
     return load_table(files=tuple(_used.items()))

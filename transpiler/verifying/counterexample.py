@@ -11,7 +11,7 @@ import numpy as np
 
 from .comparison import Tolerance
 from .copies import lies_plainly, span_of
-from .importing import importing
+from .importing import importing, rules_in_use
 from .inputs import call_with
 from .literals import array_literal, dtype_literal, literal, plain_literal, sequence_literal, tensor_expression
 
@@ -70,11 +70,21 @@ def script_in_a_row(shown: Shown, calls: Sequence[tuple[tuple[str, str], Mapping
     return _text(lines, shown)
 
 
+def script_on_sample(shown: Shown, helper: str) -> str:
+    """A script that shows what differs on the sample without any torch form.
+
+    helper  "show_twice": the function's results of two calls; "show_trace": what NumPy and the rules give while it is traced"""
+    named = ", ".join(f"{name!r}: {name}" for name in shown.sample)
+    lines = ["import numpy as np", "import torch", "import np2fx", f"from np2fx.verifying.showing import {helper}", *rules_in_use(),
+             *(shown.known or importing(shown.fn)), *assignments(shown.sample)]  # fmt: skip
+    return _text([*lines, f"{helper}(fn, {{{named}}})"], shown)
+
+
 def _beginning(shown: Shown, helper: str) -> list[str]:
     """Lines that make both functions known."""
     fn, way = shown.fn, shown.way
     lines = ["import numpy as np", "import torch", "import np2fx", f"from np2fx.verifying.showing import {helper}"]
-    lines += shown.known or importing(fn)
+    lines += [*rules_in_use(), *(shown.known or importing(fn))]
     if way == "trace":
         lines += ["", *assignments({f"{name}_traced": value for name, value in shown.sample.items()})]
         lines.append(f"torch_fn = np2fx.trace({_call(fn, 'fn', {name: f'{name}_traced' for name in shown.sample})})")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
+from .. import own_rules
 from .instances import expression_of
 from .literals import literal, pickled
 from .world import named
@@ -36,6 +37,16 @@ def importing(fn: Callable[..., Any], name: str = "fn") -> list[str]:
         return [*known, f"{name} = {'module.' if not _is_script(module) else ''}{_inside(module, expression)}"]
     made = _pickled(fn, name) if not isinstance(fn, FunctionType) else _written(fn, name, known)
     return [*(known or []), *made]
+
+
+def rules_in_use() -> list[str]:
+    """Lines that put the project's own rules into the table."""
+    found = []
+    for name, file in own_rules.files().items():
+        parts = os.path.splitext(file)[0].split(os.sep)
+        root = os.sep.join(parts[: -len(name.split(".")) - (parts[-1] == "__init__")])
+        found.append(f"np2fx.use_rules({name!r}, root={root!r})")
+    return found
 
 
 def _is_script(module: ModuleType | None) -> bool:

@@ -15,6 +15,9 @@ from typing import Any
 from .copies import copied
 from .inputs import call_with
 
+_catch_warnings = warnings.catch_warnings
+"""As it is: while NumPy's functions are stood in for, it is not to be had in the module."""
+
 
 @dataclass
 class Outcome:
@@ -49,7 +52,7 @@ def run(
     args, kwargs = call_with(signature_of, given)
     outcome = Outcome(arguments=given)
     nowhere, own = io.StringIO(), os.getpid()
-    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+    with _catch_warnings(record=True) as caught, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         warnings.simplefilter("always")
         try:
             outcome.result = _drained(call(*args, **kwargs))

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..tracing import trace
+from ..tracing.errors import TraceError
 from ..tracing.surroundings import Surroundings
 from .comparison import Tolerance, difference
+from .inputs import call_with
 from .outcomes import outcomes_differ, said
 from .running import Outcome, run
 from .sequences import kept
@@ -41,6 +44,24 @@ def show(
         print(f"{name} after the call:", want.arguments[name], "with NumPy,", got.arguments.get(name), "with torch")
     print("they differ:", found) if found is not None else print("they are the same")
     return (want.result, got.result) if want.error is None and got.error is None else (want.error or want.result, got.error or got.result)
+
+
+def show_trace(fn: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    """Trace `fn` on arguments, and print what the trace says of the difference that it meets."""
+    args, kwargs = call_with(fn, arguments)
+    try:
+        trace(fn, *args, **kwargs)
+    except TraceError as refused:
+        for finding in refused.findings:
+            print("they differ:", finding.message)
+
+
+def show_twice(fn: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    """Call `fn` twice on the same arguments, and print in what the results differ."""
+    first, second = (run(fn, fn, arguments, torch_side=False) for _ in range(2))
+    print("first:", _told(first))
+    print("then: ", _told(second))
+    print("they differ:", outcomes_differ(first, second, Tolerance(0.0, 0.0)))
 
 
 def show_in_a_row(

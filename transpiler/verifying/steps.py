@@ -19,10 +19,10 @@ from .bounds import AT_THE_BOUNDARY
 from .comparison import DEFAULTS, Tolerance, difference, short
 from .conditioning import numbers_in
 from .copies import copied
-from .counterexample import Counterexample, Shown, script, script_in_a_row
+from .counterexample import Counterexample, Shown, script, script_in_a_row, script_on_sample
 from .inputs import Plan, arguments, call_with, is_scalar, mentioned, sample_arguments
 from .manners import Manner, manners_for
-from .outcomes import NAMES, ends, is_refusal, said
+from .outcomes import NAMES, ends, is_refusal, outcomes_differ, said
 from .progress import Progress
 from .report import Report
 from .running import Outcome, out_of_memory, run
@@ -202,6 +202,10 @@ class Verification:
         """The findings of a refusal, as errors whatever they are elsewhere: there is no torch form. Any other error is a finding too."""
         if is_refusal(error):
             self.add([dataclasses.replace(finding, severity="error") for finding in error.findings])  # type: ignore[attr-defined]
+            met = next((finding for finding in error.findings if finding.name == "mismatch"), None)  # type: ignore[attr-defined]
+            if met is not None and way == "trace" and self.report.counterexample is None:
+                code = script_on_sample(self.shown("trace", met.message), "show_trace")
+                self.report.counterexample = Counterexample("trace", self.sample, met.message, code)
         elif ends(error):
             self.add([self.ending(error, "the sample")])
         else:
@@ -218,8 +222,7 @@ class Verification:
         with self.timed("calls in a row"):
             found = look(self, form, [next(self.samples(300))])
         if found is not None:
-            shown = Shown(self.fn, "rewrite", self.sample, found.difference, form, self.scalars, self.recipe, self.known, self.tolerance)
-            code = script_in_a_row(shown, [(step.texts, step.arguments) for step in found.steps])
+            code = script_in_a_row(self.shown("rewrite", found.difference), [(step.texts, step.arguments) for step in found.steps])
             self.report.counterexample = Counterexample("rewrite", self.sample, found.difference, code)
             self.find("mismatch", f"{NAMES['rewrite']} does not do what NumPy does: {found.when}: {found.difference}")
             del self.forms["rewrite"]
@@ -229,6 +232,7 @@ class Verification:
     def check_sample(self) -> None:
         """All forms on the sample, and the original twice: a node must give the same answer to the same input."""
         with self.timed("sample"):
+            self.around.restore()
             first = run(self.fn, self.fn, self.sample, torch_side=False)
             second = run(self.fn, self.fn, self.sample, torch_side=False)
             if first.error is not None:
@@ -239,6 +243,9 @@ class Verification:
             if changed is not None:
                 self.find("mismatch", f"called twice on the same input the node gives different results: {changed}",
                           hint="pass random numbers and what is kept between calls in as arguments")  # fmt: skip
+                if self.report.counterexample is None:
+                    code = script_on_sample(self.shown("original", str(changed)), "show_twice")
+                    self.report.counterexample = Counterexample("original", self.sample, str(changed), code)
                 self.forms.clear()
             for way in list(self.forms):
                 self.restore_for(way)
@@ -263,11 +270,31 @@ class Verification:
                     self.report.count("retraced")
                     if found is not None:
                         self.find("leaked-constant", f"two traces on different inputs differ: {found}")
+                        self.show_leak(sample)
                         del self.forms["trace"]
                     return
                 if is_refusal(error):
                     self.refused("trace", error)
                     return
+
+    def show_leak(self, sample: Mapping[str, Any]) -> None:
+        """A graph of one sample that is wrong for another is a counterexample."""
+        self.around.restore()
+        want = run(self.fn, self.fn, sample, torch_side=False)
+        self.around.restore()
+        found = outcomes_differ(want, run(self.forms["trace"], self.fn, sample, torch_side=True, scalars=self.scalars), self.tolerance)
+        if found is not None:
+            self.show("trace", sample, str(found))
+
+    def show(self, way: str, args: Mapping[str, Any], message: str) -> None:
+        """Keep the first counterexample, as code."""
+        if self.report.counterexample is None:
+            code = script(self.shown(way, message), args)
+            self.report.counterexample = Counterexample(way, args, message, code)
+
+    def shown(self, way: str, message: str) -> Shown:
+        """What a script is to show of this node."""
+        return Shown(self.fn, way, self.sample, message, self.forms.get(way), self.scalars, self.recipe, self.known, self.tolerance)
 
     def vary_sizes(self) -> None:
         """A trace on another size of each free dimension must give the same graph."""
@@ -309,9 +336,7 @@ class Verification:
             search.run()
         if search.found is not None:
             way, args, message = search.found
-            shown = Shown(self.fn, way, self.sample, message, self.forms[way], self.scalars, self.recipe, self.known, self.tolerance)
-            code = script(shown, args)
-            self.report.counterexample = self.report.counterexample or Counterexample(way, args, message, code)
+            self.show(way, args, message)
             self.find("mismatch", f"{NAMES[way]} does not do what NumPy does: {message}")
         if search.used_up is not None:
             self.add([self.ending(search.used_up, f"{self.report.checked['out_of_memory']} of its inputs, on one side")])
