@@ -75,6 +75,15 @@ def _each(value: Any, turn: Callable[[Array], Any]) -> Any:
     return made(value)
 
 
+def apart(value: Any) -> Any:
+    """The same values in arrays that lie row after row, each on memory of its own."""
+    if isinstance(value, np.ndarray):
+        return np.array(value, order="C")
+    if type(value) is dict:
+        return {key: apart(item) for key, item in value.items()}
+    return type(value)(map(apart, value)) if type(value) in (list, tuple) else value
+
+
 def by_columns(given: Arguments) -> Arguments:
     """The first axis is the one whose elements lie side by side."""
     return _each(dict(given), lambda x: np.array(x, order="F"))

@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
+from .. import own_rules
+from ..semantics import table
 from ..source.project import root_of
 from ..tracing.errors import is_library
 from . import loading
@@ -58,6 +60,7 @@ class World:
         self._theirs: list[str] = []
         self._looked_at = -1
         self._depth = 0
+        self._ruled: tuple[int, frozenset[str]] = (-1, frozenset())
         self._finder = _Finder(self)
 
     def module(self, name: str, path: str) -> ModuleType:
@@ -131,7 +134,17 @@ class World:
         file = getattr(module, "__file__", None)
         if not isinstance(file, str) or module.__name__ == "__main__":
             return False
+        if module.__name__ in self._with_rules() and os.path.realpath(file) not in self.texts:
+            return False
         return os.path.realpath(file).startswith(self.folders) and not is_library(file)
+
+    def _with_rules(self) -> frozenset[str]:
+        """The modules of rules, and those whose functions have rules of the project's own, which are found by the functions themselves."""
+        names = {*table.RULES, *table.REFUSALS, *(f"{name}.x" for name in own_rules.used())}
+        if len(names) != self._ruled[0]:
+            own = (name for name in names if not name.startswith("numpy."))
+            self._ruled = len(names), frozenset(name.rpartition(".")[0] for name in own)
+        return self._ruled[1]
 
     def loader_of(self, name: str, file: str) -> _Loader | None:
         """What loads a file of another text; None for other files."""
