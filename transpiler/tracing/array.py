@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -218,11 +219,27 @@ def poison(value: numpy.ndarray[Any, Any]) -> bytes:
 def _operator(ufunc: Any, reflected: bool, inplace: bool) -> Callable[..., Any]:
     def operate(self: Any, other: Any) -> Any:
         if state.defers(self, other):
-            return NotImplemented
+            return NotImplemented if inplace else _beside_tensor(ufunc, self, other, reflected)
         inputs = (other, self) if reflected else (self, other)
         return state.running().ufunc(ufunc, "__call__", inputs, {"out": (self,)} if inplace else {})
 
     return operate
+
+
+def _beside_tensor(ufunc: Any, own: Any, tensor: Any, reflected: bool) -> Any:
+    """What torch makes of a tensor and an array or scalar of NumPy's: a tensor. An array on the left has none of it."""
+    operate = _OF_TENSORS.get(ufunc.__name__)
+    if operate is None or not getattr(type(tensor), "_np2fx_shell", False) or (type(own) is TracedNpArray and not reflected):
+        return NotImplemented
+    converted = state.running().recorder.shells.tensor_of(own)
+    return operate(tensor, converted) if reflected else operate(converted, tensor)
+
+
+_OF_TENSORS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "power": operator.pow,
+    "floor_divide": operator.floordiv, "remainder": operator.mod, "matmul": operator.matmul, "less": operator.lt, "greater": operator.gt,
+    "less_equal": operator.le, "greater_equal": operator.ge,
+}  # fmt: skip
 
 
 def _scalar_power(reflected: bool) -> Callable[..., Any]:

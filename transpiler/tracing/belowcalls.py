@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -44,7 +45,7 @@ def recorded_below(shells: Shells, func: Any, args: Any, kwargs: Any) -> Any:
     recorder.bridge.check_uncaught(func, node, recorder.picks(name, real_args))
     recorder.note_results(result, node)
     for shell in written:
-        _check_geometry(shells, shell)
+        _settle(shells, shell, func, args, kwargs)
         node.meta["writes"] = True
         if not any(x is shell._real for x in _parts(result)):
             after = recorder.graph.create_node("call_function", torch.ops.aten.alias.default, (recorder.node(shell._real),), {})
@@ -74,11 +75,19 @@ def _written(shells: Shells, func: Any, args: Any, kwargs: Any) -> list[Any]:
     return found
 
 
-def _check_geometry(shells: Shells, shell: Any) -> None:
+def _settle(shells: Shells, shell: Any, func: Any, args: Any, kwargs: Any) -> None:
+    """Where an operation has changed a tensor's shape in place (`squeeze_`), the shell's as well."""
     real = shell._real
     with torch._C._DisableTorchDispatch():
-        if real.layout == torch.strided and (shell.size(), shell.stride()) != (real.size(), real.stride()):
+        if not _lies_as(shell, real):
+            with contextlib.suppress(RuntimeError):
+                func(*args, **kwargs)
+        if not _lies_as(shell, real):
             shells.fail("mutation", "torch changes the shape of a tensor in place", "make a new tensor: t = t.reshape(...)")
+
+
+def _lies_as(shell: Any, real: torch.Tensor) -> bool:
+    return real.layout != torch.strided or (shell.size(), shell.stride()) == (real.size(), real.stride())
 
 
 def _parts(x: Any) -> list[Any]:

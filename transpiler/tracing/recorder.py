@@ -151,6 +151,14 @@ class Recorder(TorchFunctionMode):
         self._constants[id(x)] = (x, version, node)
         return node
 
+    def keep_constants(self, of: Callable[[torch.Tensor], bool]) -> None:
+        """Have copies of these constants in their place: they are about to change."""
+        for key, (x, _, node) in list(self._constants.items()):
+            if of(x):
+                del self._constants[key]
+                held = x.detach().clone()
+                self._constants[id(held)] = held, held._version, node
+
     def constants(self) -> dict[fx.Node, torch.Tensor]:
         """The tensors of the `get_attr` nodes."""
         return {node: x for x, _, node in reversed(self._constants.values())}

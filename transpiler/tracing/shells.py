@@ -48,6 +48,15 @@ class Shells:
             self.recorder.bridge.note(shell)
         return shell
 
+    def tensor_of(self, x: Any) -> Any:
+        """What torch's functions get for an array, a scalar or a number of the trace."""
+        bridge = self.recorder.bridge
+        if x is not None and hasattr(x, "_storage"):
+            tensor = bridge.to_torch(x)
+            return tensor if self.recorder.node(tensor) is None else self.expose(tensor)
+        bridge.check_own(x)
+        return self.expose(x._tensor)
+
     def opened(self, x: Any) -> Any:
         """`x` with recorded tensors for shells, also in containers."""
         if isinstance(x, torch.Tensor):
@@ -116,6 +125,7 @@ class Shells:
             else:
                 whole = target.detach()
             real = whole.clone()
+            recorder.keep_constants(lambda x: memory_of(x) == memory)
             node = recorder.graph.create_node("call_function", torch.clone, (recorder.constant(real.clone()),), {})
             node.meta["writes"] = True
             recorder.record(real, node)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .number import TracedNumber
-from .scalar import TracedScalar
 from .shells import PLAIN, mapped, memory_of, tensors_in
 from .state import holds_traced, is_traced
 from .tensor import is_shell
@@ -86,11 +84,7 @@ def _of_constants(recorder: Recorder, func: Any, name: str, args: Any, kwargs: A
 def _adopted(recorder: Recorder, x: Any) -> Any:
     """`x` with tensors for NumPy's arrays, scalars and numbers of the trace."""
     if is_traced(x):
-        if type(x) in (TracedScalar, TracedNumber):
-            recorder.bridge.check_own(x)
-            return recorder.shells.expose(x._tensor)
-        tensor = recorder.bridge.to_torch(x)
-        return tensor if recorder.node(tensor) is None else recorder.shells.expose(tensor)
+        return recorder.shells.tensor_of(x)
     return x if isinstance(x, torch.Tensor) else mapped(lambda part: _adopted(recorder, part), x)
 
 
