@@ -41,8 +41,8 @@ def ordered(made, order):
 
 def _new_shape(shape):
     shape = sizes(shape)
-    if any(s < 0 for s in shape):
-        raise ValueError("negative dimensions are not allowed")
+    for s in shape:
+        demand(s >= 0, ValueError("negative dimensions are not allowed"))
     return shape
 
 def _is_plain(shape, order, device):

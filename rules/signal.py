@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ..semantics.arrays import Number, as_tensor, beside, cast, demand, flip, is_weak, read_only
 from ..semantics.dtypes import inexact, promote, to_numpy
 from ..semantics.table import Refused, refuse, rule
+from ..semantics.views import extent
 from .arithmetic import add, divide, multiply, remainder, subtract
 from .numeric import between, diff
 from .products import exactly, is_plain
@@ -117,18 +118,20 @@ def _periodic(x, xp, fp, period):
 
 def _interpolated(x, xp, fp, left, right):
     """NumPy's rule: `slope * (x - x0) + f0`; where that is NaN, from the other end; on a point, the point's own value."""
-    n = xp.shape[0]
-    low = torch.clamp(torch.searchsorted(xp, x.contiguous(), right=True) - 1, 0, max(n - 2, 0))
-    high = torch.clamp(low + 1, max=n - 1)
-    value, last = torch.take(fp, low), torch.select(fp, 0, n - 1)
-    if n > 1:  # of one point, NaN gets the value: it is neither below nor above
+    n = extent(xp, 0)
+    some = isinstance(n, torch.Tensor)  # how many points there are depends on values
+    low = torch.searchsorted(xp, x.contiguous(), right=True) - 1
+    low = torch.clamp(torch.minimum(low, n - 2), min=0) if some else torch.clamp(low, 0, max(n - 2, 0))
+    high = torch.minimum(low + 1, n - 1) if some else torch.clamp(low + 1, max=n - 1)
+    value, last, end = torch.take(fp, low), torch.select(fp, 0, -1 if some else n - 1), torch.select(xp, 0, -1 if some else n - 1)
+    if some or n > 1:  # of one point, NaN gets the value: it is neither below nor above
         x0, x1, f0, f1 = torch.take(xp, low), torch.take(xp, high), value, torch.take(fp, high)
         parts = [_line(x, x0, x1, f0.real, f1.real), _line(x, x0, x1, f0.imag, f1.imag)] if fp.is_complex() else []
         value = torch.where(torch.eq(x, x0), f0, torch.complex(*parts) if parts else _line(x, x0, x1, f0, f1))
-        value = torch.where(torch.eq(x, torch.select(xp, 0, n - 1)), last, value)
-        value = torch.where(torch.isnan(x), x.to(value.dtype), value)
+        value = torch.where(torch.eq(x, end), last, value)
+        value = torch.where(torch.isnan(x), torch.where(n > 1, x.to(value.dtype), f0) if some else x.to(value.dtype), value)
     value = torch.where(torch.lt(x, torch.select(xp, 0, 0)), _outside(left, torch.select(fp, 0, 0)), value)
-    return torch.where(torch.gt(x, torch.select(xp, 0, n - 1)), _outside(right, last), value)
+    return torch.where(torch.gt(x, end), _outside(right, last), value)
 
 def _line(x, x0, x1, f0, f1):
     slope = torch.div(torch.sub(f1, f0), torch.sub(x1, x0))

@@ -17,6 +17,7 @@ from ..semantics.arrays import as_tensor, beside, cast, demand, widen, zero_d_ar
 from ..semantics.axes import axes_tuple, merged, restored
 from ..semantics.dtypes import inexact, promote, to_numpy, to_torch
 from ..semantics.table import Refused, rule
+from ..semantics.views import at, extent
 from .arithmetic import multiply, subtract
 from .reductions import mean, sum
 from .selection import along
@@ -69,7 +70,9 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     a = as_tensor(a)
     axes = axes_tuple(axis, a)
     ordered = sort(merged(a, axes))
-    n, dtype = ordered.shape[-1], inexact(a.dtype)
+    n, dtype = extent(ordered, -1), inexact(a.dtype)
+    if isinstance(n, torch.Tensor):
+        return restored(_middle_of_any(ordered, n, dtype), axes, keepdims)
     if n == 0:
         return restored(torch.full(ordered.shape[:-1], math.nan, dtype=dtype, device=a.device), axes, keepdims)
     middle = cast(torch.select(ordered, -1, n // 2), dtype)
@@ -79,6 +82,14 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         last = torch.select(ordered, -1, n - 1)
         middle = torch.where(torch.isnan(last), last, middle)
     return restored(middle, axes, keepdims)
+
+def _middle_of_any(ordered, n, dtype):
+    """The median of `n` sorted elements along the last axis, however many they are: of none it is NaN."""
+    padded = torch.cat([cast(ordered, dtype), torch.full((*ordered.shape[:-1], 1), math.nan, dtype=dtype, device=ordered.device)], -1)
+    low, high = at(padded, -1, torch.clamp(n // 2 - 1, min=0)), at(padded, -1, n // 2)
+    middle = torch.where(torch.eq(n % 2, 0), midpoint(low, high), high)
+    last = at(padded, -1, torch.clamp(n - 1, min=0))
+    return torch.where(torch.isnan(last), last, middle)
 
 def never_overwritten(overwrite_input):
     """NumPy leaves open in which order `overwrite_input` leaves the array: no torch function does just that."""
@@ -156,7 +167,7 @@ def quantile_weights(a, weights, axis, method):
 
 def _interpolated(ordered, q, method, weak, skip_nan):
     """Quantiles of slices that are sorted along the last axis: between the two elements around a virtual index."""
-    n = ordered.shape[-1]
+    n = extent(ordered, -1)
     if skip_nan and ordered.is_floating_point():
         n = torch.sum(torch.logical_not(torch.isnan(ordered)), dim=-1)
     virtual_index, fraction = _METHODS[method]
@@ -164,15 +175,20 @@ def _interpolated(ordered, q, method, weak, skip_nan):
         q = q.to(torch.float64)
     index = virtual_index(n, q.reshape(tuple(q.shape) + (1,) * (ordered.ndim - 1)))
     if fraction is None or not index.is_floating_point():
-        found = _taken(ordered, torch.clamp(index, max=n - 1), q)
+        found = _taken(ordered, torch.clamp(index, max=_like(n - 1, index)), q)
     else:
         floor = torch.floor(index)
-        before, after = torch.clamp(torch.clamp(floor, max=n - 1), min=0), torch.clamp(floor + 1, max=n - 1)
+        end = _like(n - 1, index)
+        before, after = torch.clamp(torch.clamp(floor, max=end), min=0), torch.clamp(floor + 1, max=end)
         gamma = fraction(index - before, index)
         found = _between(_taken(ordered, before.to(torch.int64), q), _taken(ordered, after.to(torch.int64), q), gamma, weak)
     if ordered.is_floating_point() and not skip_nan:
         found = torch.where(torch.isnan(torch.select(ordered, -1, -1)), math.nan, found)
     return found
+
+def _like(n, index):
+    """A bound in the dtype of what it bounds; a number as it is."""
+    return cast(n, index.dtype) if isinstance(n, torch.Tensor) else n
 
 def _taken(ordered, index, q):
     """The elements of each slice at its indices (not below 0), which have the shape `q.shape + slices` (broadcast), as the result."""

@@ -390,7 +390,9 @@ def _put_last(whole: torch.Tensor, indices: tuple[torch.Tensor, ...], rows: torc
     cells = _cells(whole, rest)
     numbers = _numbers(cells.flatten())
     places = numbers.reshape(cells.shape)[indices] if rank > 1 else numbers[indices[0]]
-    spread = rows.expand((*places.shape, *rows.shape[places.ndim :])).flatten(0, places.ndim - 1)
+    more = rows.ndim - places.ndim
+    over = _over(places, more).expand((*(-1,) * places.ndim, *rows.shape[places.ndim :])) if more else places
+    spread = rows.expand_as(over).flatten(0, places.ndim - 1)
     spread = spread.expand((-1, *whole.shape[rank:])) if rest else spread
     places = places.flatten()
     writer = torch.scatter_reduce(torch.full_like(numbers, -1), 0, places, _numbers(places), "amax")

@@ -20,11 +20,35 @@ def sizes(shape: Any) -> tuple[Any, ...]:
     """A shape as NumPy takes it (an int, or a sequence or array of ints) as a tuple of Python ints."""
     if isinstance(shape, (bool, dict, set)):
         raise TypeError(f"expected a sequence of integers or a single integer, got '{shape}'")
+    if _is_computed(shape):
+        return (shape,)
     if isinstance(shape, (torch.Tensor, numpy.ndarray)):
         shape = shape.tolist()
     if not isinstance(shape, Iterable):
         shape = (shape,)
-    return tuple(s if isinstance(s, torch.SymInt) else operator.index(s) for s in shape)
+    return tuple(s if isinstance(s, torch.SymInt) or _is_computed(s) else operator.index(s) for s in shape)
+
+
+def _is_computed(size: Any) -> bool:
+    """True for a size that a graph computes."""
+    return isinstance(size, torch.Tensor) and size.ndim == 0 and not size.is_floating_point() and is_recording() and is_scalar(size)
+
+
+def extent(x: torch.Tensor, axis: int) -> Any:
+    """The size of an axis: an int, or a 0-d int64 tensor where a graph is recorded in which it depends on values."""
+    for mode in torch.overrides._get_current_function_mode_stack():
+        counted = getattr(mode, "counted", None)
+        size = None if counted is None else counted(x, axis)
+        if size is not None:
+            return size
+    return x.shape[axis]
+
+
+def at(x: torch.Tensor, axis: int, place: Any) -> torch.Tensor:
+    """The elements at one place of an axis, which may be a 0-d tensor."""
+    if not isinstance(place, torch.Tensor):
+        return torch.select(x, axis, place)
+    return torch.squeeze(torch.index_select(x, axis, place.reshape(1)), axis)
 
 
 def owned(a: Any) -> torch.Tensor:

@@ -71,7 +71,7 @@ class TracedNpArray(numpy.ndarray):
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("len() of unsized object")
-        return state.shape(self)[0]
+        return state.fixed_shape(self)[0]
 
     def __getitem__(self, key: Any) -> Any:
         return state.running().getitem(self, key)
@@ -169,7 +169,7 @@ class FlatIterator:
         self.base = array
 
     def __len__(self) -> int:
-        return self.base.size
+        return math.prod(state.fixed_shape(self.base))
 
     def __iter__(self) -> Iterator[Any]:
         flat = self.base.ravel()

@@ -41,9 +41,9 @@ def recorded_below(shells: Shells, func: Any, args: Any, kwargs: Any) -> Any:
     node = recorder.graph.create_node("call_function", func, *node_args)
     recorder.note_place(node)
     node.meta["below"] = True  # what torch made of sizes on the way here, it made of the sample's
-    recorder.note_looseness(node, result, torch.Tag.dynamic_output_shape in func.tags)
+    outline = recorder.outline_of(node, func, ("", real_args, real_kwargs), result, torch.Tag.dynamic_output_shape in func.tags)
     recorder.bridge.check_uncaught(func, node, recorder.picks(name, real_args))
-    recorder.note_results(result, node)
+    recorder.note_results(result, node, outline)
     for shell in written:
         _settle(shells, shell, func, args, kwargs)
         node.meta["writes"] = True

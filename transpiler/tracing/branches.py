@@ -101,7 +101,9 @@ def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Record
     taken = next((w.recording for w in ways if w.is_taken), None)
     if taken is None:
         raise error("data-dependent-branch", "the branches of the function do not repeat", _WAY_OUT, place)
-    return type(taken)(_Merge(ways, place).module(), [], False, taken.result, taken.given)
+    recordings = [w.recording for w in ways if w.recording is not None]
+    sizes = [s for r in recordings for s in r.sizes]
+    return type(taken)(_Merge(ways, place).module(), sizes, any(r.measured for r in recordings), taken.result, taken.given)
 
 
 def _own_exception(refused: TraceError) -> str:
@@ -137,8 +139,6 @@ class _Merge:
         self.structure: Any = None
 
     def module(self) -> TracedModule:
-        if any(r.sizes for r in self.recordings.values()):
-            self.refuse("sizes depend on values on one of the ways")
         outputs = self.in_one_form({number: self.copied(number, recording) for number, recording in self.recordings.items()})
         apart: set[tuple[bool, ...]] = set().union(*(decisions_about(ways, self.ways) for ways in self.users_of_risks()))
         true = self.constant(torch.tensor(True))
@@ -265,6 +265,9 @@ class _Merge:
             for n, f in forms.items():
                 self.check_alike(next(iter(values.values())), values[n])
                 results[n].append(outputs[n][f.index] if isinstance(f, Leaf) else self.constant(as_tensor(f.value)))
+            given = {r[-1] for r in results.values()}
+            if len(given) > 1 and any(n.meta.get("loose") for n in given):
+                self.refuse("an array that is chosen has a size that depends on values")
             return Leaf(len(results[n]) - 1, first.name)
 
         self.structure = common(forms)

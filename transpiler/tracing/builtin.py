@@ -148,6 +148,11 @@ def _has(x: Any, name: str) -> bool:
     return hasattr(value_of(x) if type(x) is TracedNumber else x._value, name)  # as NumPy has it, without a look at values
 
 
+@_twin(len)
+def _len(x: Any) -> Any:
+    return x.shape[0] if type(x) is TracedNpArray and x.ndim else len(x)
+
+
 @_twin(math.floor)
 def _floor(x: Any) -> Any:
     return rounded(_with(x, "__floor__"), "floor")

@@ -19,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from .compare import values_of
 from .errors import TraceError, error, user_frame
+from .outlines import Outlines, part_of
 from .shells import Shells
 from .torchnames import GETTERS, METADATA, RANDOM, SIZES, refuse_random, refuse_values
 from .usercalls import settings, user_call
@@ -44,6 +45,10 @@ _RESHAPING = frozenset((
     "masked_select", "nonzero", "argwhere", "unique", "unique_consecutive", "_unique2", "_unique", "bincount", "histogramdd",
 ))  # fmt: skip
 _SHAPED = frozenset(("reshape", "view", "expand", "broadcast_to", "unflatten", "narrow", "tile", "repeat", "new_zeros", "new_full"))
+_FILLED = {"arange": 3, "zeros": 1, "ones": 1, "full": 1}
+"""Functions that make tensors of a size, and how many of their arguments may tell it."""
+_SAME = object()
+"""In place of an outline: no size of the result depends on values."""
 _ATOMS = (int, float, bool, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
 
 
@@ -79,6 +84,7 @@ class Recorder(TorchFunctionMode):
         self._contents: dict[Any, fx.Node] = {}
         self.shells = Shells(self)
         self.settings = settings()
+        self.outlines = Outlines()
 
     # What is known of tensors
 
@@ -96,6 +102,22 @@ class Recorder(TorchFunctionMode):
         """True where the shape of a recorded tensor may depend on values."""
         node = self._nodes.get(id(x))
         return node is not None and node.meta.get("loose", False)
+
+    def counted(self, x: torch.Tensor, axis: int) -> torch.Tensor | None:
+        """The size along an axis as a tensor, where it depends on values: a sum of ones. None for all others.
+
+        The other axes are passed over at their first place, which they must have."""
+        loose = self.outlines.axes(x)
+        axis = axis % x.ndim
+        if not loose[axis]:
+            return None
+        lane = x
+        for other in range(x.ndim - 1, -1, -1):
+            if other != axis:
+                if loose[other] or x.shape[other] == 0:
+                    self.bridge.loose_size()
+                lane = torch.select(lane, other, 0)
+        return torch.sum(torch.ones_like(lane, dtype=torch.int64))
 
     def first(self, node: fx.Node) -> torch.Tensor | None:
         """The tensor that was recorded as `node`."""
@@ -278,21 +300,23 @@ class Recorder(TorchFunctionMode):
         if writes is None and len(args) and result is args[0]:
             return result
         node = self._node(func, name, node_args, node_kwargs)
-        self.note_looseness(node, result, _sizes_depend_on_values(name, args))
+        outline = self.outline_of(node, func, (name, args, kwargs), result, _sizes_depend_on_values(name, args))
         self.bridge.check_uncaught(func, node, self.picks(name, args))
         if writes is not None:
             node.meta["writes"] = True
             self.record(writes, node)
-        self.note_results(result, node)
+        self.note_results(result, node, outline)
         return result
 
-    def note_looseness(self, node: fx.Node, result: Any, depends: bool) -> None:
-        """Note at a node whether the shape of its result depends on values: of this call's, or of those before."""
+    def outline_of(self, node: fx.Node, func: Any, call: tuple[str, Any, Any], result: Any, depends: bool) -> Any:
+        """What is known of the sizes of a result that depend on values: of this call's, if it `depends`, or of those before."""
+        name, args, kwargs = call
         if depends:
             self._note_sizes(result)
-            node.meta["loose"] = True
-        elif self.sizes and any(n.meta.get("loose") for n in node.all_input_nodes):
-            node.meta["loose"] = not isinstance(result, torch.Tensor) or result.ndim > 0
+            return self.outlines.source(name, args, kwargs, result)
+        if self.sizes and any(n.meta.get("loose") for n in node.all_input_nodes):
+            return self.outlines.derived(func, args, kwargs)
+        return _SAME
 
     def _node(self, func: Any, name: str, args: Any, kwargs: Any) -> fx.Node:
         kind = type(func).__name__
@@ -318,15 +342,19 @@ class Recorder(TorchFunctionMode):
         node.meta["source"] = place
         node.meta["stack_trace"] = f'File "{place[0]}", line {place[1]}, in {place[2]}'
 
-    def note_results(self, result: Any, node: fx.Node) -> None:
+    def note_results(self, result: Any, node: fx.Node, outline: Any) -> None:
+        """Note the nodes of the tensors that a call gave, and which of their sizes depend on values."""
         if isinstance(result, torch.Tensor):
             self.record(result, node)
+            if outline is not _SAME:
+                node.meta["loose"] = self.outlines.note(result, outline)
         elif isinstance(result, (list, tuple)):
+            if outline is not _SAME:
+                node.meta["loose"] = True
             for i, part in enumerate(result):
                 if isinstance(part, (torch.Tensor, list, tuple)):
                     item = self.graph.create_node("call_function", operator.getitem, (node, i), {})
-                    item.meta["loose"] = node.meta.get("loose", False)
-                    self.note_results(part, item)
+                    self.note_results(part, item, outline if outline is _SAME else part_of(outline, i))
 
     def argument(self, x: Any) -> Any:
         """An argument as the graph holds it: nodes for tensors, plain Python for the rest."""
@@ -401,6 +429,8 @@ def _converted(func: Any, data: torch.Tensor, dtype: torch.dtype | None = None, 
 def _sizes_depend_on_values(name: str, args: Any) -> bool:
     if name == "__getitem__":
         return _by_mask(args[1])
+    if name in _FILLED and any(_has_tensor(a) if isinstance(a, (list, tuple)) else _has_tensor([a]) for a in args[: _FILLED[name]]):
+        return True
     if name in _SHAPED and any(_has_tensor(a) if isinstance(a, (list, tuple)) else isinstance(a, torch.Tensor) for a in args[1:]):
         return True  # x.reshape(n, -1), where n is computed
     return name in _RESHAPING or (name == "repeat_interleave" and _has_tensor(args[1:])) or (name == "where" and len(args) == 1)

@@ -11,9 +11,11 @@ _MAY_FAIL = ("while_loop", "linalg", "cholesky", "gather", "scatter", "take", "p
 
 
 def may_fail(node: fx.Node) -> bool:
-    """True for what may fail, or never end, for some values: an index that is computed, a decomposition."""
+    """True for what may fail, or never end, for some values: an index that is computed, a decomposition, the first of none."""
     if node.op == "get_attr":
         return False
+    if any(n.meta.get("loose") for n in node.all_input_nodes):
+        return True
     if node.target is operator.getitem:
         return _computed(node.args[1])
     name = str(node.target).lower().replace("select_scatter", "").replace("slice_scatter", "")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from .array import TracedNpArray
+from .counting import arange, size_of
 from .number import TracedNumber, choose, is_number
 from .scalar import TracedScalar
-from .state import holds_traced, is_traced
+from .state import fixed_shape, holds_traced, is_traced
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -63,7 +64,7 @@ def elements(tracer: Tracer, kind: Any, array: Any, *args: Any, **kwargs: Any) -
         tracer.fail("element-iteration", f"numpy.{kind.__name__} with {said}", "use array operations, or loop over indices")
     if kind.__name__ == "nditer" and not array._value.flags.c_contiguous:
         tracer.fail("element-iteration", "numpy.nditer over an array that is not C-contiguous", "loop over x.ravel()")
-    for index in numpy.ndindex(array.shape):
+    for index in numpy.ndindex(fixed_shape(array)):
         yield (index, array[index]) if kind.__name__ == "ndenumerate" else array[(*index, ...)]
 
 
@@ -104,7 +105,18 @@ def _nan_to_num(tracer: Tracer, x: Any, copy: bool = True, *args: Any, **kwargs:
     return x
 
 
+def _shape(tracer: Tracer, a: Any) -> Any:
+    return a.shape if type(a) is TracedNpArray else NotImplemented
+
+
+def _size(tracer: Tracer, a: Any, axis: Any = None) -> Any:
+    return size_of(a, axis) if type(a) is TracedNpArray else NotImplemented
+
+
 SPECIAL: dict[str, Any] = {
+    "numpy.arange": arange,
+    "numpy.shape": _shape,
+    "numpy.size": _size,
     "numpy.fromiter": _fromiter,
     "numpy.fromfunction": _fromfunction,
     "numpy.nan_to_num": _nan_to_num,

@@ -104,11 +104,21 @@ def class_of(x: Any) -> type:
 
 
 def shape(x: Any) -> tuple[int, ...]:
-    """The shape of a traced array. Raises TraceError where it depends on values and the traced function asks for it."""
+    """The shape of a traced array. Where a size depends on values it is a number of the graph."""
     if x._tensor is not None:
         tracer = active()
         if tracer is not None and tracer.recorder.is_loose(x._tensor):
-            tracer.loose_size()
+            from .counting import shape_of
+
+            return shape_of(tracer, x)
+    return numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
+
+
+def fixed_shape(x: Any) -> tuple[int, ...]:
+    """The shape of a traced array, of Python's own ints. Raises TraceError where one depends on values."""
+    tracer = active()
+    if tracer is not None and x._tensor is not None and tracer.recorder.is_loose(x._tensor):
+        tracer.loose_size()
     return numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
 
 

@@ -108,3 +108,9 @@ SHAPE_ONLY = frozenset((
     "numpy.einsum_path", "numpy.diag_indices_from", "numpy.tril_indices_from", "numpy.triu_indices_from",
 ))  # fmt: skip
 """Functions whose answer does not depend on values, but only on shapes, dtypes and memory: Python's to know."""
+
+OF_DTYPES = SHAPE_ONLY - {
+    "numpy.shape", "numpy.size", "numpy.broadcast_shapes", "numpy.byte_bounds", "numpy.einsum_path", "numpy.diag_indices_from",
+    "numpy.tril_indices_from", "numpy.triu_indices_from",
+}  # fmt: skip
+"""Those of them to which sizes make no difference."""

@@ -31,10 +31,11 @@ from .number import DTYPES, TracedNumber, check_numbers, fitted, new_number
 from .scalar import TracedScalar
 from .special import SPECIAL
 from .state import holds_traced, leaves
-from .table import SHAPE_ONLY, VECTORIZE, Known, find, trick
+from .table import OF_DTYPES, SHAPE_ONLY, VECTORIZE, Known, find, trick
 from .table import method as known_method
 from .untaken import with_other_values
 from .widened import wider_call
+from .windows import has_window, plain, put, taken
 
 _INPLACE = frozenset((
     "sort", "partition", "fill", "put", "resize", "itemset", "setfield", "byteswap", "setflags",
@@ -207,8 +208,11 @@ class Tracer(Arguments):
         with self.inside():
             known = known_method("__getitem__")
             self._mark("numpy.ndarray.__getitem__")
-            key = self._key(key)
+            key = plain(self, self._key(key))
             real = Call(lambda a, k: a[k], (array, key), {}, {})
+            if has_window(key):
+                take = functools.partial(taken, self, real=self.split(key), take=lambda *a: self._body(known, a, {}))
+                return self._run(known, real, None, lambda a, _: take(a[0], a[1]))
             return self._run(known, real, None, lambda a, k: self._body(known, a, k))
 
     def setitem(self, array: TracedNpArray, key: Any, value: Any) -> None:
@@ -216,8 +220,17 @@ class Tracer(Arguments):
         with self.inside():
             known = known_method("__setitem__")
             self._mark("numpy.ndarray.__setitem__")
-            real = Call(setitem, (array, self._key(key), listed(value)), {}, {})
-            self._run(known, real, array, lambda a, k: self._body(known, a, k))
+            key = plain(self, self._key(key))
+            real = Call(setitem, (array, key, listed(value)), {}, {})
+            self._run(known, real, array, lambda a, _: self._assigned(key, *a))
+
+    def _assigned(self, key: Any, array: Any, torch_key: Any, value: Any) -> torch.Tensor:
+        """The new value of an array after `array[key] = value`; `torch_key` is torch's side of the key."""
+        known = known_method("__setitem__")
+        if not has_window(key):
+            return self._body(known, (array, torch_key, value), {})  # type: ignore[no-any-return]
+        array = as_tensor(array) if isinstance(array, numpy.ndarray) else array
+        return put(self, array, torch_key, self.split(key), lambda part, rest: self._body(known, (part, rest, value), {}))
 
     def trick(self, name: str, original: Any, key: Any) -> Any:
         """`np.r_[key]` and its like."""
@@ -254,7 +267,7 @@ class Tracer(Arguments):
             result = self.numpy(lambda: real.function(*args, **kwargs, **extra), bool(traced))
         except (IndexError, ValueError) as problem:
             kept = [*targets, *(real.args[:1] if known.name.startswith("numpy.ndarray.") else ())]
-            other = None if self.on_sample else with_other_values(self, real, problem, kept)
+            other = None if self.on_sample else with_other_values(self, real, problem, kept, targets)
             if other is None:
                 raise
             self.caught = before
@@ -266,7 +279,7 @@ class Tracer(Arguments):
         if not traced and all(self.is_constant(t) for t in targets):
             return same if same is not None else self.constant(result, real)
         if known.name in SHAPE_ONLY:
-            if any(self.recorder.is_loose(self.tensor(x)) for x in traced):
+            if known.name not in OF_DTYPES and any(self.recorder.is_loose(self.tensor(x)) for x in traced):
                 self.loose_size()
             return result
         if not isinstance(known.function, numpy.ufunc) and any(type(x) is TracedNumber for x in traced):
@@ -481,7 +494,7 @@ class Tracer(Arguments):
             base, _, key = storage.base
             if key is None:
                 self.fail("aliasing", "a write through a view of a view at a computed position", "write with one index: x[i, 1:] = y")
-            new = self._body(known_method("__setitem__"), (self.tensor(base), self._split(key, [])[1], tensor), {})
+            new = self._assigned(key, self.tensor(base), self._split(key, [])[1], tensor)
             self.write(base, new)
             storage.base = (base, base._storage.version, key)
         storage.write(target._value, tensor)

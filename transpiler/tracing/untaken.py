@@ -1,7 +1,8 @@
 """Ways that the sample does not take: NumPy runs on its values all the same, and may fail where these never come.
 
 `if i < len(x): x[i]` with an `i` beyond: the way through the index has a graph, but no values. What is recorded there hangs on shapes and
-dtypes alone, so that other values do as well: positions are zeros, matrices the identity.
+dtypes alone, so that other values do as well: positions are zeros, matrices the identity, and where nothing is selected there is one
+element.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from .memory import Memory
 
 
-def with_other_values(tracer: Memory, call: Call, problem: Exception, kept: list[Any]) -> Call | None:
-    """The call for values with which NumPy may not raise `problem`; None where there are none. `kept` are arguments that stay."""
-    change = _Change(tracer, isinstance(problem, numpy.linalg.LinAlgError), kept)
+def with_other_values(tracer: Memory, call: Call, problem: Exception, kept: list[Any], targets: list[Any]) -> Call | None:
+    """The call for values with which NumPy may not raise `problem`; None where there are none. `kept` are arguments that stay, unless they
+    are empty; `targets` stay in any case."""
+    change = _Change(tracer, isinstance(problem, numpy.linalg.LinAlgError), kept, targets)
     made = Call(call.function, change.of(call.args), change.of(call.kwargs), call.extra)
     return made if change.count else None
 
@@ -31,8 +33,8 @@ def with_other_values(tracer: Memory, call: Call, problem: Exception, kept: list
 class _Change:
     """Puts other values in the place of traced ones: in matrices if `matrices`, else in integers. `count` tells how many."""
 
-    def __init__(self, tracer: Memory, matrices: bool, kept: list[Any]) -> None:
-        self.tracer, self.matrices, self.kept, self.count = tracer, matrices, kept, 0
+    def __init__(self, tracer: Memory, matrices: bool, kept: list[Any], targets: list[Any]) -> None:
+        self.tracer, self.matrices, self.kept, self.targets, self.count = tracer, matrices, kept, targets, 0
 
     def of(self, x: Any) -> Any:
         kind = type(x)
@@ -40,9 +42,11 @@ class _Change:
             return kind(map(self.of, x))
         if kind is dict:
             return {k: self.of(v) for k, v in x.items()}
-        if kind not in (TracedNpArray, TracedScalar, TracedNumber) or self.tracer.is_constant(x) or any(x is k for k in self.kept):
+        if kind not in (TracedNpArray, TracedScalar, TracedNumber) or self.tracer.is_constant(x):
             return x
-        value = self._value(numpy.asarray(x._value))
+        value = self._filled(x)
+        if value is None and not any(x is k for k in self.kept):
+            value = self._value(numpy.asarray(x._value))
         if value is None:
             return x
         self.count += 1
@@ -52,6 +56,14 @@ class _Change:
         if kind is TracedNpArray:
             return self.tracer.note_array(value, self.tracer.new_storage(value, tensor, "fresh"), tensor)
         return self.tracer.note(TracedNumber(0, tensor) if kind is TracedNumber else TracedScalar(value[()], tensor))
+
+    def _filled(self, x: Any) -> numpy.ndarray[Any, Any] | None:
+        """An array with an element to take the place of one that has none here, but may have some: `x[x > 0]`."""
+        value = numpy.asarray(x._value)
+        if value.size or any(x is t for t in self.targets):
+            return None
+        loose = self.tracer.recorder.outlines.axes(self.tracer.tensor(x))
+        return numpy.ones([1 if varies else n for n, varies in zip(value.shape, loose, strict=True)], value.dtype) if any(loose) else None
 
     def _value(self, x: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any] | None:
         """An array to take the place of `x`; None where that can stay."""
