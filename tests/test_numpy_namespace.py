@@ -1,4 +1,4 @@
-"""`np2fx.numpy`: NumPy's namespace on torch tensors."""
+"""`np2fx.numpy`: NumPy's namespace on torch tensors, and what it is inside functions of the torch dialect."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import np2fx.numpy as tnp
 import numpy as np
 import pytest
 import torch
+from np2fx.arrays import bare, world
 from np2fx.numpy import linalg
 from np2fx.rules import load
 
@@ -17,6 +18,8 @@ T = torch.from_numpy(X.copy())
 
 
 def same(got, want):
+    """Tensors of tensors, NumPy's array on a tensor of what had none."""
+    got = got.tensor if type(got) is tnp.ndarray else got
     assert isinstance(got, torch.Tensor)
     assert str(got.dtype).removeprefix("torch.") == want.dtype.name and tuple(got.shape) == want.shape
     np.testing.assert_allclose(got.resolve_conj().numpy(), want, rtol=1e-5, atol=1e-6)
@@ -103,25 +106,27 @@ def test_signatures(name):
 
 
 def test_dir():
-    names = dir(tnp)
+    names = dir(bare.namespace)
+    assert set(dir(np)) == set(dir(tnp)) and set(dir(np.linalg)) == set(dir(tnp.linalg))
     assert {"std", "sin", "linalg", "fft", "ndarray", "pi", "float32", "newaxis"} <= set(names)
     assert not {"save", "random", "load", "annotations", "Any", "_find"} & set(names)
-    assert {"norm", "svd", "LinAlgError"} <= set(dir(tnp.linalg)) and "rfft" in dir(tnp.fft) and "reshape" in dir(tnp.ndarray)
+    held = bare.namespace
+    assert {"norm", "svd", "LinAlgError"} <= set(dir(held.linalg)) and "rfft" in dir(held.fft) and "reshape" in dir(held.ndarray)
     rules = {n.split(".")[1] for n in load()[0] if n.count(".") == 1 and n.startswith("numpy.") and hasattr(np, n.split(".")[1])}
     assert rules <= set(names)
-    assert all(getattr(tnp, n, tnp) is not tnp for n in names)
+    assert all(getattr(held, n, held) is not held for n in names)
 
 
 def test_every_name_of_dir_is_a_rule_a_constant_or_a_namespace():
-    for name in dir(tnp):
-        value = getattr(tnp, name)
+    for name in dir(bare.namespace):
+        value = getattr(bare.namespace, name)
         if callable(value) and not isinstance(value, type):
             assert f"numpy.{name}" in load()[0], name
 
 
 def test_star_import_and_submodules():
     names: dict[str, object] = {}
-    exec("from np2fx.numpy import *\nimport np2fx.numpy.linalg as la\nfrom np2fx.numpy.fft import rfft", names)
+    exec("import np2fx.numpy as np\nfrom np2fx.numpy import std\nimport np2fx.numpy.linalg as la\nfrom np2fx.numpy.fft import rfft", names)
     assert "std" in names and "annotations" not in names
     assert names["la"] is linalg is tnp.linalg is sys.modules["np2fx.numpy.linalg"] and names["rfft"] is tnp.fft.rfft
 
@@ -132,11 +137,22 @@ def test_star_import_and_submodules():
 )
 def test_a_name_without_a_rule_says_why(path, finding):
     with pytest.raises(AttributeError) as caught:
-        eval(f"np.{path}", {"np": tnp})
+        eval(f"np.{path}", {"np": bare.namespace})
     if path == "linalg.nothing":
         assert "NumPy has no linalg.nothing" in str(caught.value)
         return
     (found,) = caught.value.findings
     assert found.message.startswith(f"numpy.{path}: ") and found.hint and str(found) == str(caught.value)
     assert finding is None or found.name == finding
-    assert not hasattr(tnp, "save")
+    assert not hasattr(bare.namespace, "save")
+
+
+def test_functions_of_the_torch_dialect_make_tensors():
+    assert type(tnp.zeros(3)) is tnp.ndarray and type(tnp.fft.fftfreq(4)) is tnp.ndarray
+    token = world.inside.set(True)
+    try:
+        assert type(tnp.zeros(3)) is torch.Tensor and type(tnp.fft.fftfreq(4)) is torch.Tensor
+        with world.arrays():
+            assert type(tnp.zeros(3)) is tnp.ndarray
+    finally:
+        world.inside.reset(token)

@@ -7,7 +7,6 @@ NumPy arrays it returns NumPy arrays, given tensors it returns tensors. Called f
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import functools
 import inspect
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from .arrays.world import inside
 from .callables import is_users_code
 from .errors import numpys
 from .passage import Passage, collect, keep, release
@@ -25,7 +25,6 @@ from .semantics.table import Refused
 from .source.findings import ConversionError, make_finding
 
 F = TypeVar("F", bound=Callable[..., Any])
-_inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", default=False)
 
 
 def boundary(
@@ -60,13 +59,13 @@ def boundary(
                 from .own_rules import use_rules  # at the first call: the module may import the one that this function is in
 
                 use_rules(*rules)
-            outside = not _inside.get()
+            outside = not inside.get()
             with _placed() if outside else contextlib.nullcontext():
                 return entered(outside, args, kwargs)
 
         def entered(outside: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             passage = Passage(arrays=numpy and outside and not _holds_tensor((args, kwargs)), inside=not outside)
-            token = _inside.set(True)
+            token = inside.set(True)
             collecting = collect() if passage.arrays else None
             try:
                 if outside:
@@ -80,7 +79,7 @@ def boundary(
                 with mirrored_views() if mirrored else contextlib.nullcontext(), numpys() if outside else contextlib.nullcontext():
                     found = function(*args, **kwargs)
             finally:
-                _inside.reset(token)
+                inside.reset(token)
                 release(passage, collecting)
                 passage.settle()
             return passage.finished(found)
@@ -94,12 +93,12 @@ def boundary(
 @contextlib.contextmanager
 def _step() -> Iterator[None]:
     """Around a step of a generator that a rewritten function has returned."""
-    token = _inside.set(True)
+    token = inside.set(True)
     try:
         with numpys(), _placed():
             yield
     finally:
-        _inside.reset(token)
+        inside.reset(token)
 
 
 @contextlib.contextmanager

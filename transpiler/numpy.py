@@ -1,16 +1,14 @@
-"""The table as a namespace: NumPy's names, torch tensors in and out.
+"""NumPy's names on torch.
 
     import np2fx.numpy as np
-    np.std(t, axis=0), np.linalg.norm(t), np.add.reduce(t), np.ndarray.sum(t, axis=1)
 
-Every function here is a rule of `np2fx.rules` under its NumPy name; there is no list of its own.
-`np.ndarray` holds the methods (`np.ndarray.sum(t)` is NumPy's `t.sum()`), constants and dtypes are NumPy's.
-A name without a rule raises `NoRule`, an AttributeError that says why and carries the finding that check would give.
+NumPy code runs on it as it stands: arrays are `np2fx.numpy.ndarray`, NumPy's array object on a torch tensor (see `np2fx.arrays`).
+A function that is handed tensors alone is the rule itself, and gives tensors. So it is, for functions that make arrays too, inside
+functions that `np2fx rewrite` has made torch.
 """
 
 from __future__ import annotations
 
-import functools
 import pkgutil
 import sys
 import types
@@ -18,107 +16,43 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import rules as _rules
-from .source.findings import format_finding, make_finding
-
-
-class NoRule(AttributeError):
-    """A NumPy name that has no torch meaning here. `findings` holds the one finding that says why, and the way out."""
-
-    def __init__(self, path: str, reason: str, hint: str = "", finding: str = "unmapped-function") -> None:
-        self.findings = [make_finding(finding, message=f"{path}: {reason}", hint=hint)]
-        super().__init__(format_finding(self.findings[0]))
-
+from .arrays import bare as _bare
+from .arrays import world as _world
+from .arrays.bare import NoRule as NoRule
+from .arrays.boundary import on_torch as on_torch
+from .arrays.namespace import namespace as _namespace
 
 _OF_MODULES = ("__file__", "__path__", "__wrapped__")
-"""What `inspect` asks of everything in `sys.modules`, also while torch, and with it the rules, are being imported."""
 
 
-class _Namespace(types.ModuleType):
-    """A sub-namespace (`numpy.linalg`, and `numpy.ndarray`): its rules, and a reason for what has none."""
+class _Names(types.ModuleType):
+    """A part of NumPy's namespace (`numpy.linalg`): of bare tensors inside functions that are torch, of arrays elsewhere."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{__package__}.{path}", f"The rules of {path}, on torch tensors.")
-        self.__dict__["_path"] = path
+    def __init__(self, path: str, arrays: Any) -> None:
+        super().__init__(f"{__name__}.{path.removeprefix('numpy.')}", arrays.__doc__)
+        self.__dict__["_arrays"], self.__dict__["_tensors"] = arrays, _bare.namespace_of(path)
 
     def __getattr__(self, name: str) -> Any:
-        path = f"{self.__dict__['_path']}.{name}"
-        if name == "__all__":
-            return dir(self)
-        if name in _OF_MODULES or (name.startswith("__") and path not in _rules.load_once()):
+        if name in _OF_MODULES:
             raise AttributeError(name)
-        return _find(path)
+        return getattr(self._tensors if _world.is_torch() else self._arrays, name)
 
     def __dir__(self) -> list[str]:
-        return _names(self.__dict__["_path"])
+        return dir(self._arrays)
 
 
-_CLASSES = (_numpy.generic, _numpy.dtype, BaseException)
-"""What NumPy's classes here may be: dtypes, and errors to catch."""
-
-
-@functools.cache
-def _find(path: str) -> Any:
-    # Not kept as attributes of this module: its own functions would see `any` and `sum` then.
-    rules, refusals = _rules.load()
-    if path in rules:
-        return rules[path].call
-    if path in refusals:
-        raise NoRule(path, refusals[path].reason, refusals[path].hint, refusals[path].finding)
-    original = _original(path)
-    if original is _ABSENT:
-        raise AttributeError(f"NumPy has no {path.removeprefix('numpy.')}")
-    if isinstance(original, types.ModuleType) or any(name.startswith(path + ".") for name in rules):
-        return _namespace(path)
-    if callable(original) and not (isinstance(original, type) and issubclass(original, _CLASSES)):
-        raise NoRule(path, "there is no rule for it", "compute it from what the rules cover, or give np2fx a rule (docs/own-rules.md)")
-    return original  # a constant, a dtype or an error
-
-
-_ABSENT = object()  # None is a value: numpy.newaxis
-
-
-def _original(path: str) -> Any:
-    found: Any = _numpy
-    for part in path.split(".")[1:]:
-        found = getattr(found, part, _ABSENT)
-    return found
-
-
-@functools.cache
-def _namespace(path: str) -> _Namespace:
-    return _Namespace(path)
-
-
-@functools.cache
-def _names(path: str) -> list[str]:
-    """The names that `path` has here, as `dir` lists them."""
-    found = []
-    for name in dir(_original(path)):
-        operator = name.startswith("_") and f"{path}.{name}" not in _rules.load_once()
-        if operator:
-            continue
-        try:
-            value = _find(f"{path}.{name}")
-        except AttributeError:
-            continue
-        if not isinstance(value, _Namespace) or any(rule.startswith(f"{path}.{name}.") for rule in _rules.load_once()):
-            found.append(name)
-    return found
+_parts: dict[str, _Names] = {}
+for _module in pkgutil.iter_modules(_numpy.__path__):  # so that `import np2fx.numpy.linalg` finds it
+    if not _module.name.startswith("_") and isinstance(getattr(_numpy, _module.name, None), types.ModuleType):
+        _parts[_module.name] = _Names(f"numpy.{_module.name}", getattr(_namespace, _module.name))
+        sys.modules[f"{__name__}.{_module.name}"] = _parts[_module.name]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__all__":
-        return _names("numpy")
-    if name.startswith("__"):
+    if name in _OF_MODULES:
         raise AttributeError(name)
-    return _find(f"numpy.{name}")
+    return _parts[name] if name in _parts else getattr(_bare.namespace if _world.is_torch() else _namespace, name)
 
 
 def __dir__() -> list[str]:
-    return _names("numpy")
-
-
-for _module in pkgutil.iter_modules(_numpy.__path__):  # so that `import np2fx.numpy.linalg` finds it
-    if not _module.name.startswith("_"):
-        sys.modules[f"{__name__}.{_module.name}"] = _namespace(f"numpy.{_module.name}")
+    return dir(_namespace)

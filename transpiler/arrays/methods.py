@@ -44,7 +44,7 @@ def _method(name: str, original: Any) -> Callable[..., Any]:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         rule = rules.load_once().get(path)
-        if rule is None or (self._flipped and rule.view and is_host(self._tensor)):
+        if rule is None or (getattr(self, "_flipped", False) and rule.view and is_host(self._tensor)):
             return looked_at(self, original, args, kwargs)
         return through(rule.call, (self, *args), kwargs, original)
 

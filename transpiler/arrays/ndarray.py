@@ -203,7 +203,7 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
         return in_torch(function, args, kwargs or {})
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        from .namespace import namespace
+        from .. import numpy as namespace
 
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
             raise ValueError(f'Version "{api_version}" of the Array API Standard is not supported.')

@@ -25,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--diff", action="store_true", help="print what would change; exit 1 if anything would")
     parser.add_argument("--check", action="store_true", help="only say which files would change; exit 1 if any would")
     parser.add_argument("--exact", action="store_true", help="call the rule where a plain torch call would rest on an assumption")
+    parser.add_argument("--dialect", choices=("helpers", "auto", "numpy"), default="helpers",
+                        help="auto: torch where facts decide, else NumPy on torch; numpy: NumPy on torch; helpers: as before")  # fmt: skip
     parser.add_argument("--random-as-input", action="store_true", help="random numbers drawn in a node become a parameter of it")
     parser.add_argument("--boundary", choices=("numpy", "none"), default="numpy",
                         help="numpy: rewritten functions take and return arrays as before; none: they are tensor functions")  # fmt: skip
@@ -96,7 +98,7 @@ class _Outcome:
         from ..source.rewrite import Options, by_project
 
         args = self.args
-        how = Options(args.all_functions, args.exact, args.boundary, args.random_as_input)
+        how = Options(args.all_functions, args.exact, args.boundary, args.random_as_input, args.dialect)
         for batch in by_project(self.given, how, lambda parsed: "-" in args.paths and parsed.path == args.stdin_filename):
             for group, made in batch.run():
                 if isinstance(made, Exception):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-import importlib
 import inspect
 import linecache
 import types
@@ -19,6 +18,7 @@ import torch
 
 from .. import operators as ops
 from .. import own_rules, user_code
+from ..arrays import bare
 from ..deep import deep
 from ..errors import numpys
 from ..passage import Passage, collect, keep, release
@@ -311,7 +311,7 @@ ANNOTATIONS = __import__("__future__").annotations.compiler_flag
 
 def _modules() -> dict[str, Any]:
     """What rewritten text imports."""
-    return {"torch": torch, "ops": ops, "npx": importlib.import_module("np2fx.numpy")}
+    return {"torch": torch, "ops": ops, "npx": bare.namespace}
 
 
 def _lifted_values(values: Any) -> Any:

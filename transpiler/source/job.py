@@ -62,12 +62,14 @@ class Made:
 
 
 class Job:
-    """Rewrites some modules. After `run`, `modules` are those of the helpers too, with their `texts` and `findings`."""
+    """Rewrites some modules. After `run`, `modules` are those of the helpers too, with their `texts` and `findings`.
+
+    plain  a function whose text would need np2fx's run-time support is left as it is"""
 
     def __init__(
-        self, modules: list[Module], module_of: Callable[[Parsed], Module], project: Project, exact: bool, boundary: str
-    ) -> None:
-        self.modules, self.project, self.exact, self.boundary = list(modules), project, exact, boundary
+        self, modules: list[Module], module_of: Callable[[Parsed], Module], project: Project, exact: bool, boundary: str,
+        plain: bool = False) -> None:  # fmt: skip
+        self.modules, self.project, self.exact, self.boundary, self.plain = list(modules), project, exact, boundary, plain
         self.of_parsed = {m.parsed: m for m in modules}
         self.module_of = module_of
         self.helpers = Helpers(project, module_of)
@@ -118,6 +120,7 @@ class Job:
                 break
         for m in made:
             self.said[m.function] = m.findings
+        self.made = [m for m in made if m.edits]
         self._finish(made)
 
     # One attempt.
@@ -270,6 +273,8 @@ class Job:
         edits = rewriter.rewrite(function, self.summaries.parameters(function), self.summaries.inference(function))
         made.findings += rewriter.findings
         made.mirrored = rewriter.mirrored
+        if self.plain and not made.refused and (open_ := self._is_not_plain(made, rewriter)):
+            made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` is no plain torch: {open_}"))
         if (why := rewriter.unfit_generator(function, helper is not None)) is not None:
             made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` {why}", "return a list"))
         if helper is None and self.boundary == "numpy" and returns_function(function):
@@ -321,6 +326,19 @@ class Job:
             *([f"takes={_literal(takes)}"] if takes else []),
             *self._twin_options(rewriter),
         ]
+
+    def _is_not_plain(self, made: Made, rewriter: Rewriter) -> str:
+        """Why what a function became is not plain torch that takes whatever it took; "" where it is."""
+        function, read = made.function, rewriter.read_names
+        guessed = [*self.assumed[function][0], *self.summaries.floating.get(function, []), *self.summaries.arrays.get(function, [])]
+        guessed = [n for n in dict.fromkeys(guessed) if n in read]
+        if guessed:
+            return f"declare what {', '.join(f'`{n}`' for n in guessed)} is"
+        if rewriter.mirrored:
+            return "it writes through a view that runs backwards"
+        if "ops" in rewriter.imported or rewriter.spelled:
+            return "its facts leave open what some of its values are"
+        return ""
 
     def _user_classes(self, module: Module) -> frozenset[str]:
         if module not in self._computing:

@@ -60,6 +60,7 @@ class Expressions:
     flips       something in the function is a view in NumPy and a copy in torch
     own_names   the names that the function binds itself, its parameters among them; stored_names: those that statements bind
     branches    the branches that become choices
+    spelled       whether an operator or a method is spelt as a call of its rule
     user_classes  the names under which classes of the program compute: their properties and special methods
     used        all names that the function mentions
     consumed    expressions whose values are used up at once: nothing keeps a view of them
@@ -80,7 +81,7 @@ class Expressions:
         self.temporaries = 0
         self.permitted: set[ast.AST] = set()
         self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
-        self.mutates = self.flips = False
+        self.mutates = self.flips = self.spelled = False
         self.consumed: set[ast.AST] = set()
         self.computed: set[ast.AST] = set()
         self.used_up: set[ast.AST] = set()
@@ -190,6 +191,7 @@ class Expressions:
 
     def npx(self, name: str) -> str:
         self.imported.add("npx")
+        self.spelled = self.spelled or ".ndarray." in name
         return f"{self.npx_name}.{name.removeprefix('numpy.')}"
 
     def render_BinOp(self, e: ast.BinOp) -> str | None:
@@ -235,6 +237,7 @@ class Expressions:
         special = (*SPECIAL.get(ufunc, ()), *(SPECIAL["equal"] if ufunc == "not_equal" else ()))
         users = "unknown" in kinds and self.computes(*special)  # `o + x`, of a class with an `__add__`
         if any(f.is_tensor for f in facts) and not users and not scalars and not sequences and not unlike:
+            self.spelled = True
             return self.npx(ufunc)
         self.imported.add("ops")
         return f"{self.ops_name}.{ufunc}"

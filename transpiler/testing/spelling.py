@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .. import numpy as torch_np
+from ..arrays.bare import namespace as torch_np
 from ..rules import load_once, lookup
 from ..semantics.table import original
 

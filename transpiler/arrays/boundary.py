@@ -1,0 +1,140 @@
+"""The boundary of functions that are NumPy on torch: arrays come in as arrays on tensors of their memory, and go out as what came in."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy
+import torch
+
+from . import world
+from .memory import is_host
+from .ndarray import ndarray
+from .passing import lifted
+from .scalars import Graded
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def on_torch(function: F) -> F:
+    """Decorates a function whose text is NumPy's, read from `np2fx.numpy`: its callers need not change.
+
+    NumPy's arrays come in as arrays on the same memory, so that what is written into them is seen; what torch has no dtype for comes in
+    as it is. The result's arrays are NumPy's where NumPy's came in or nothing did, tensors where tensors came in, and stay arrays on
+    tensors in a call from other functions of this kind."""
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def steps(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            passage, args, kwargs = _entered(args, kwargs)
+            made = function(*args, **kwargs)
+            sent: Any = None
+            while True:
+                try:
+                    with world.arrays():
+                        found = made.send(sent)
+                except StopIteration as end:
+                    passage.settle()
+                    return passage.outward(end.value)
+                passage.settle()
+                sent = passage.inward((yield passage.outward(found)))
+
+        steps.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
+        return steps  # type: ignore[return-value]
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        passage, args, kwargs = _entered(args, kwargs)
+        try:
+            with world.arrays():
+                found = function(*args, **kwargs)
+        finally:
+            passage.settle()
+        return passage.outward(found)
+
+    call.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
+
+
+def _entered(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Passage, tuple[Any, ...], dict[str, Any]]:
+    passage = Passage()
+    return passage, tuple(map(passage.inward, args)), {k: passage.inward(v) for k, v in kwargs.items()}
+
+
+class Passage:
+    """One call's way in and out.
+
+    given    what came in, by the identity of the array that stands for it
+    tensors  whether tensors came in
+    numpys   whether NumPy's arrays came in
+    changed  the caller's lists and dicts in which arrays were replaced
+    within   whether the caller is NumPy on torch itself"""
+
+    def __init__(self) -> None:
+        self.given: dict[int, tuple[Any, Any]] = {}
+        self.tensors = self.numpys = False
+        self.changed: list[Any] = []
+        self.within = world.is_arrays()
+
+    def inward(self, x: Any) -> Any:
+        """An argument as the function takes it. Containers stay the objects they are where nothing in them changes."""
+        kind = type(x)
+        if kind is numpy.ndarray:
+            self.numpys = True
+            return self._known(x, ndarray._seen(x))
+        if kind is torch.Tensor or kind is torch.nn.Parameter:
+            self.tensors = True
+            return self._known(x, lifted(x))
+        if kind in (list, tuple) and any(type(i) in _TAKEN for i in x):
+            return kind(map(self.inward, x)) if kind is tuple else self._replaced(x, range(len(x)))
+        if kind is dict and any(type(i) in _TAKEN for i in x.values()):
+            return self._replaced(x, list(x))
+        return x
+
+    def _known(self, x: Any, made: Any) -> Any:
+        return self.given.setdefault(id(x), (x, made))[1]
+
+    def _replaced(self, x: Any, keys: Any) -> Any:
+        """A list or dict with what is in it replaced: the object itself, since the function may change it."""
+        self.changed.append(x)
+        for key in keys:
+            x[key] = self.inward(x[key])
+        return x
+
+    def settle(self) -> None:
+        """The caller's lists and dicts hold what the caller knows again."""
+        for x in self.changed:
+            for key in list(x) if type(x) is dict else range(len(x)):
+                if type(x[key]) in _GIVEN and not any(x[key] is c for c in self.changed):
+                    x[key] = self.outward(x[key])
+
+    def outward(self, x: Any) -> Any:
+        """A result as the caller takes it."""
+        kind = type(x)
+        if kind is ndarray:
+            return x if self.within and not (self.numpys or self.tensors) else self._out(x)
+        if isinstance(x, numpy.generic) and self.tensors:
+            return x._tensor if isinstance(x, Graded) else torch.from_numpy(numpy.asarray(x))
+        if kind in (list, tuple):
+            return kind(map(self.outward, x)) if any(type(i) in _GIVEN for i in x) else x
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            return kind(*map(self.outward, x))
+        if kind is dict and any(type(i) in _GIVEN for i in x.values()):
+            for key in x:
+                x[key] = self.outward(x[key])
+        return x
+
+    def _out(self, x: Any) -> Any:
+        for original, made in self.given.values():
+            if made is x:
+                return original
+        if self.tensors:
+            return x.tensor
+        return x._numpy() if is_host(x._tensor) else x
+
+
+_TAKEN = (numpy.ndarray, torch.Tensor, torch.nn.Parameter, list, tuple, dict)
+_GIVEN = (ndarray, list, tuple, dict)
