@@ -70,7 +70,7 @@ class Passage:
     given    what came in, by the identity of the array that stands for it
     tensors  whether tensors came in
     numpys   whether NumPy's arrays came in
-    changed  the caller's lists and dicts in which arrays were replaced
+    changed  the caller's lists and dicts, in which arrays are replaced: the objects themselves, since the function may change them
     within   whether the caller is NumPy on torch itself"""
 
     def __init__(self) -> None:
@@ -88,21 +88,17 @@ class Passage:
         if kind is torch.Tensor or kind is torch.nn.Parameter:
             self.tensors = True
             return self._known(x, lifted(x))
-        if kind in (list, tuple) and any(type(i) in _TAKEN for i in x):
-            return kind(map(self.inward, x)) if kind is tuple else self._replaced(x, range(len(x)))
-        if kind is dict and any(type(i) in _TAKEN for i in x.values()):
-            return self._replaced(x, list(x))
+        if kind is tuple and any(type(i) in _TAKEN for i in x):
+            return tuple(map(self.inward, x))
+        if kind is list or kind is dict:
+            self.changed.append(x)
+            for key in list(x) if kind is dict else range(len(x)):
+                if type(x[key]) in _TAKEN:
+                    x[key] = self.inward(x[key])
         return x
 
     def _known(self, x: Any, made: Any) -> Any:
         return self.given.setdefault(id(x), (x, made))[1]
-
-    def _replaced(self, x: Any, keys: Any) -> Any:
-        """A list or dict with what is in it replaced: the object itself, since the function may change it."""
-        self.changed.append(x)
-        for key in keys:
-            x[key] = self.inward(x[key])
-        return x
 
     def settle(self) -> None:
         """The caller's lists and dicts hold what the caller knows again."""

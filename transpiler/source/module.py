@@ -207,7 +207,8 @@ class Module:
     def _is_done(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Rewritten before: it carries the boundary."""
         return any(
-            self.names.qualified(d.func if isinstance(d, ast.Call) else d) == "np2fx.operators.boundary" for d in function.decorator_list
+            self.names.qualified(d.func if isinstance(d, ast.Call) else d) in ("np2fx.operators.boundary", "np2fx.numpy.on_torch")
+            for d in function.decorator_list
         )
 
 

@@ -1,0 +1,131 @@
+"""NumPy on torch: what the text of a rewritten function is, and what its boundary hands in and out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import np2fx
+import np2fx.numpy as npx
+import numpy as np
+import pytest
+import torch
+
+PAIRS = {
+    "names": (
+        "import numpy as np\n\ndef f(x):\n    return np.sqrt(x - x.mean())[::-1]  # why\n",
+        "import np2fx.numpy as npx\n\n@npx.on_torch\ndef f(x):\n    return npx.sqrt(x - x.mean())[::-1]  # why\n",
+    ),
+    "by other names": (
+        "import numpy as num\nimport numpy.linalg as la\nfrom numpy import clip as c, pi\n\n\n"
+        "def f(x):\n    return la.norm(c(x, 0, pi)) + (num).e\n",
+        "import np2fx.numpy as npx\n\n\n@npx.on_torch\ndef f(x):\n    return npx.linalg.norm(npx.clip(x, 0, npx.pi)) + npx.e\n",
+    ),
+    "a name of the function's own": (
+        "import numpy as np\n\ndef f(x):\n    np = [x]\n    return np[0] * 2\n\ndef g(x):\n    return np.sin(x)\n",
+        "import np2fx.numpy as npx\nimport numpy as np\n\ndef f(x):\n    np = [x]\n    return np[0] * 2\n\n"
+        "@npx.on_torch\ndef g(x):\n    return npx.sin(x)\n",
+    ),
+    "decorators, defaults and annotations": (
+        "import numpy as np\nfrom functools import wraps\n\n@wraps(np.sin)\n"
+        "def f(x: np.ndarray, k=np.pi) -> np.ndarray:\n    return np.sin(k * x)\n",
+        "import np2fx.numpy as npx\nimport numpy as np\nfrom functools import wraps\n\n@wraps(np.sin)\n@npx.on_torch\n"
+        "def f(x: np.ndarray, k=np.pi) -> np.ndarray:\n    return npx.sin(k * x)\n",
+    ),
+    "methods and columns beyond ASCII": (
+        'import numpy as np\n\nclass A:\n    @staticmethod\n    def f(x):\n        """ä"""\n'
+        '        return "ü" if np.any(x) else np.sum(x)\n',
+        'import np2fx.numpy as npx\n\nclass A:\n    @staticmethod\n    @npx.on_torch\n    def f(x):\n        """ä"""\n'
+        '        return "ü" if npx.any(x) else npx.sum(x)\n',
+    ),
+    "line ends of another kind": (
+        "import numpy as np\r\n\r\ndef f(x):\r\n    return np.sort(\r\n        x)\r\n",
+        "import np2fx.numpy as npx\r\n\r\n@npx.on_torch\r\ndef f(x):\r\n    return npx.sort(\r\n        x)\r\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_texts(name):
+    before, after = PAIRS[name]
+    new, _ = np2fx.rewrite_source(before, all_functions=True, dialect="numpy")
+    assert new == after
+    assert np2fx.rewrite_source(new, all_functions=True, dialect="numpy")[0] == new
+
+
+def test_torch_where_the_facts_decide():
+    text = (
+        "import np2fx\nimport numpy as np\n\n\n@np2fx.node(x='float32[n]')\ndef plain(x):\n    return np.sqrt(x) * 2\n\n\n"
+        "@np2fx.node\ndef open_(frames, hop=512):\n    return (np.asanyarray(frames) * hop).astype(int)[()]\n"
+    )
+    new, _ = np2fx.rewrite_source(text, dialect="auto")
+    assert "return torch.sqrt(x) * 2" in new and "    return (npx.asanyarray(frames) * hop).astype(int)[()]\n" in new
+    names: dict[str, object] = {}
+    exec(new, names)
+    assert names["open_"](3) == 1536 and type(names["open_"](3)) is np.int64  # type: ignore[operator]
+    np.testing.assert_array_equal(names["open_"]([1, 2]), [512, 1024])  # type: ignore[operator]
+
+
+def test_the_boundary():
+    seen = []
+
+    @npx.on_torch
+    def f(x, held, items):
+        seen.append((type(x), type(items[0])))
+        x[0] = 9
+        held["last"] = x[::-1]
+        items.append(x * 2)
+        return x, {"made": npx.zeros(2)}, x.sum(), "text"
+
+    x, held, items = np.arange(3.0), {}, [np.ones(1)]
+    first = items[0]
+    same, made, total, text = f(x, held, items)
+    assert seen == [(npx.ndarray, npx.ndarray)]
+    assert same is x and x[0] == 9 and type(made["made"]) is np.ndarray and type(total) is np.float64 and text == "text"
+    assert type(held["last"]) is np.ndarray and np.shares_memory(held["last"], x) and items[0] is first and type(items[1]) is np.ndarray
+    t = torch.arange(3.0)
+    same, made, total, _ = f(t, {}, [t])
+    assert same is t and t[0] == 9 and type(made["made"]) is torch.Tensor and type(total) is torch.Tensor
+
+
+def test_the_boundary_inside_of_another_and_where_an_error_leaves():
+    @npx.on_torch
+    def inner(x):
+        return x * 2
+
+    @npx.on_torch
+    def outer(x, items):
+        assert type(inner(x)) is npx.ndarray
+        items[0] = items[0] + 1
+        if x[0] > 5:
+            raise ValueError("too much")
+        return inner(x) + 1
+
+    items = [np.zeros(1)]
+    assert outer(np.ones(2), items).tolist() == [3.0, 3.0] and type(items[0]) is np.ndarray
+    with pytest.raises(ValueError, match="too much"):
+        outer(np.full(2, 9.0), items)
+    assert type(items[0]) is np.ndarray and items[0][0] == 2
+
+
+def test_generators_hand_out_numpys_arrays():
+    @npx.on_torch
+    def rows(x):
+        got = None
+        for row in x:
+            got = yield row if got is None else row * got
+        return x.sum()
+
+    made = rows(np.ones((2, 2)))
+    assert type(next(made)) is np.ndarray and made.send(np.float64(3)).tolist() == [3.0, 3.0]
+    with pytest.raises(StopIteration) as end:
+        next(made)
+    assert end.value.value == 4.0
+
+
+def test_the_command(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(PAIRS["names"][0])
+    command = [sys.executable, "-m", "np2fx", "rewrite", "--all-functions", "--dialect", "numpy", str(path)]
+    ran = subprocess.run(command, check=True, capture_output=True)
+    assert b"1 file rewritten" in ran.stdout and path.read_text() == PAIRS["names"][1]
