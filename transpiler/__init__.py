@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .converting import convert as convert
     from .own_rules import use_rules as use_rules
+    from .pipeline.export import ExportError as ExportError
+    from .pipeline.export import export as export
     from .pipeline.node import node as node
     from .pipeline.random_inputs import random_inputs as random_inputs
     from .source.check import check_source as check_source
@@ -29,6 +31,7 @@ _HOME = {
     "verify": ".verifying", "Report": ".verifying", "check_source": ".source.check", "rewrite_source": ".source.rewrite",
     "ConversionError": ".source.findings", "Finding": ".source.findings", "node": ".pipeline.node", "annotate": ".pipeline.annotate",
     "use_rules": ".own_rules", "random_inputs": ".pipeline.random_inputs",
+    "export": ".pipeline.export", "ExportError": ".pipeline.export",
 }  # fmt: skip
 _RUNTIME = ("torch", "numpy")
 

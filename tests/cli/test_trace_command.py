@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnxruntime
 import pytest
 import torch
 from np2fx.cli import main
@@ -35,6 +36,24 @@ def test_export(repo, capsys, function):
     assert torch.allclose(found[0] if isinstance(found, (list, tuple)) else found, torch.sin(x) * 2 * x)
 
 
+@pytest.mark.parametrize("how", ["jit", "onnx", "pt2"])
+def test_files_hold_for_what_was_traced(repo, how):
+    source = ["def mean(x, y):", "    if x[0] > 9:", "        raise ValueError('far')", "    return x.sum() / len(x) + y", ""]
+    (repo / "sized_example.py").write_text("\n".join(source))
+    out = f"out.{how}"
+    assert main(["trace", "sized_example.py:mean", "--samples", "samples.npz", "-o", out, "--export", how, "--sizes", "y=float32[n]"]) == 0
+    if how == "onnx":
+        session = onnxruntime.InferenceSession(out, providers=["CPUExecutionProvider"])
+        assert [(i.name, i.shape) for i in session.get_inputs()] == [("x", [3]), ("y", ["n"])]
+        run = lambda *xs: session.run(None, {k: x.numpy() for k, x in zip("xy", xs, strict=True)})[0]  # noqa: E731
+    else:
+        run = torch.jit.load(out) if how == "jit" else torch.export.load(out).module()
+    assert np.asarray(run(torch.ones(3), torch.ones(5))).tolist() == [2.0] * 5
+    for bad in (torch.ones(4), torch.tensor([10.0, 1, 1]), torch.ones(3, dtype=torch.float64)):
+        with pytest.raises(Exception):  # noqa: B017
+            run(bad, torch.ones(5))
+
+
 def test_print(repo, capsys):
     assert main(["trace", "traced_example:scale", "--samples", "samples.npz"]) == 0
     assert "torch.sin" in capsys.readouterr().out
@@ -55,6 +74,8 @@ def test_refused(repo, capsys):
         (["traced_example:scale", "--samples", "missing.npz"], "missing.npz: no such file"),
         (["missing.py:scale", "--samples", "samples.npz"], "missing.py: no such file"),
         (["traced_example:branch", "--samples", "samples.npz"], "the samples are named"),
+        (["traced_example:scale", "--samples", "samples.npz", "-o", "o", "--sizes", "x"], "must be NAME=SPEC"),
+        (["traced_example:scale", "--samples", "samples.npz", "-o", "o", "--sizes", "x=float31[n]"], "float31"),
     ],
 )
 def test_mistakes(repo, capsys, argv, message):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from np2fx.tracing import TracedModule, TraceError
+from np2fx.tracing.guards import check_inputs
 
 MEAN = np.arange(7, dtype=np.float32)
 STD = np.full(7, 2, np.float32)
@@ -63,7 +64,7 @@ def test_the_graph_of_a_float_function_is_its_plain_torch_calls():
     module = check(normalise, np.linspace(-9, 9, 7, dtype=np.float32), np.ones(3, np.float32))
     nodes = list(module.graph.nodes)
     assert [n.name for n in nodes] == [
-        "state", "velocity", "_tensor_constant0", "sub", "_tensor_constant1", "div", "clamp", "cat", "output",
+        "state", "velocity", "check_inputs", "_tensor_constant0", "sub", "_tensor_constant1", "div", "clamp", "cat", "output",
     ]  # fmt: skip
     by_name = {n.name: n for n in nodes}
     assert by_name["sub"].target is torch.sub and by_name["sub"].args == (by_name["state"], by_name["_tensor_constant0"])
@@ -200,7 +201,7 @@ def test_a_long_chain_needs_no_recursion():
         return x
 
     module = np2fx.trace(f, np.ones(2, np.float32))
-    assert len(module.graph.nodes) == 5002
+    assert len(module.graph.nodes) == 5003
 
 
 def test_numpy_errors_are_the_functions_own():
@@ -369,7 +370,7 @@ def test_the_module_can_be_exported():
 
 def test_nothing_is_computed_twice():
     graph = np2fx.trace(lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum(), np.arange(3.0))
-    targets = [n.target for n in graph.graph.nodes if n.op == "call_function"]
+    targets = [n.target for n in graph.graph.nodes if n.op == "call_function" and n.target is not check_inputs]
     assert targets.count(torch.exp) == 1
     assert len(targets) == 5
     first, second = np2fx.trace(lambda x: (x + 1, x + 1), np.arange(3.0))(torch.zeros(3, dtype=torch.float64))

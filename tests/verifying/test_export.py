@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
+import np2fx
 import numpy as np
+import onnxruntime
 import pytest
 import torch
-from np2fx.pipeline.export import ExportError, export
+from np2fx.pipeline.export import FORMATS, ExportError, export
 
 
 class Normalise(torch.nn.Module):
@@ -39,6 +42,146 @@ def test_onnx_says_what_it_needs(tmp_path: Path) -> None:
     else:
         with pytest.raises(ExportError, match="pip install onnx"):
             export(GRAPH, tmp_path / "model.onnx", "onnx", EXAMPLE)
+
+
+def _session(path: Path) -> Any:
+    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+
+def _loaded(path: Path, how: str) -> Any:
+    if how == "jit":
+        return torch.jit.load(str(path))
+    if how == "pt2":
+        return torch.export.load(str(path)).module()
+    session = _session(path)
+    return lambda *xs: session.run(None, {i.name: x.numpy() for i, x in zip(session.get_inputs(), xs, strict=True)})
+
+
+def raising(x, y):
+    if x[0] > 100:
+        raise ValueError("too far")
+    n = int(y[0])
+    return x * n, (y[1] + n).reshape(()), x[:0], x > 1
+
+
+FINE = (np.array([1.0, 2.0, 3.0]), np.array([2.0, 5.0], np.float32))
+
+
+@pytest.mark.parametrize("how", FORMATS)
+def test_assertions_are_kept(tmp_path: Path, how: str) -> None:
+    run = _loaded(np2fx.export(np2fx.trace(raising, *FINE), tmp_path / f"m.{how}", how, FINE), how)
+    for got, want in zip(run(*map(torch.from_numpy, FINE)), raising(*FINE), strict=True):
+        assert np.asarray(got).dtype == want.dtype
+        np.testing.assert_array_equal(np.asarray(got), want)
+    for x, y in (([300.0, 1, 1], [2, 5]), ([1.0, 1, 1], [np.nan, 5])):
+        with pytest.raises(Exception):  # noqa: B017 - each format has errors of its own
+            run(torch.tensor(x, dtype=torch.float64), torch.tensor(y, dtype=torch.float32))
+    with pytest.raises(Exception):  # noqa: B017
+        run(*(torch.from_numpy(x).to(torch.float16) for x in FINE))
+
+
+def test_an_onnx_file_names_the_assertion_that_failed(tmp_path: Path) -> None:
+    session = _session(export(np2fx.trace(raising, *FINE), tmp_path / "m.onnx", "onnx", FINE))
+    for outputs in (None, [session.get_outputs()[1].name]):
+        with pytest.raises(Exception, match="ValueError: too far"):
+            session.run(outputs, {"x": np.array([300.0, 1, 1]), "y": FINE[1]})
+
+
+@np2fx.node(x="float64[n, 3]", y="float64[m, 3]")
+def joined(x, y):
+    return np.concatenate([x, y]) * 2
+
+
+@np2fx.node(x="float64[n]", y="float64[n]")
+def linked(x, y):
+    return np.sort(x)[::-1] + y
+
+
+@pytest.mark.parametrize("how", FORMATS)
+def test_free_sizes_have_the_names_of_the_specs(tmp_path: Path, how: str) -> None:
+    x, y = np.arange(12.0).reshape(4, 3), np.ones((2, 3))
+    path = export(np2fx.trace(joined, x, y), tmp_path / f"m.{how}", how, (x, y))
+    if how == "onnx":
+        inputs = _session(path).get_inputs()
+        assert [(i.name, i.shape) for i in inputs] == [("x", ["n", 3]), ("y", ["m", 3])]
+    if how == "pt2":
+        placeholders = [n.name for n in torch.export.load(str(path)).graph.nodes if n.op == "placeholder"]
+        assert placeholders == ["x", "y"]
+    run = _loaded(path, how)
+    for a, b in ((x, y), (y, x), (x[:2], x), (x[:3], y)):
+        np.testing.assert_array_equal(np.asarray(_first(run(torch.from_numpy(a), torch.from_numpy(b)))), joined(a, b))
+    for a, b in ((x, y[:, :2]), (x[:1], y), (x[:0], y)):
+        try:
+            got = _first(run(torch.from_numpy(a), torch.from_numpy(b.copy())))
+        except Exception:
+            continue
+        np.testing.assert_array_equal(np.asarray(got), joined(a, b))
+
+
+@pytest.mark.parametrize("how", FORMATS)
+def test_sizes_that_are_one(tmp_path: Path, how: str) -> None:
+    x = np.array([3.0, 1.0, 2.0])
+    run = _loaded(export(np2fx.trace(linked, x, x + 1), tmp_path / f"m.{how}", how, (x, x + 1)), how)
+    longer = np.arange(7.0)
+    np.testing.assert_array_equal(np.asarray(_first(run(*map(torch.from_numpy, (longer, longer))))), linked(longer, longer))
+    for a, b in ((longer, longer[:1]), (longer, longer[:3]), (longer[:1], longer[:1])):
+        with pytest.raises(Exception):  # noqa: B017
+            run(torch.from_numpy(a), torch.from_numpy(b))
+
+
+def _first(results: Any) -> Any:
+    return results[0] if isinstance(results, (list, tuple)) else results
+
+
+def test_sizes_are_named_by_argument(tmp_path: Path) -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    graph = np2fx.trace(lambda x: x.sum(axis=1), x)
+    path = export(graph, tmp_path / "m.onnx", "onnx", (x,), sizes={"x": "float64[rows, columns]"})
+    assert _session(path).get_inputs()[0].shape == ["rows", "columns"]
+    tied = np2fx.trace(lambda x: x / len(x), x)
+    with pytest.raises(ExportError, match=r"x.shape\[0\] is not free: .*float64\[2, "):
+        export(tied, tmp_path / "m2.onnx", "onnx", (x,), sizes={"x": "float64[rows, columns]"})
+    with pytest.raises(ExportError, match="no input 'y'"):
+        export(tied, tmp_path / "m2.onnx", "onnx", (x,), sizes={"y": "float64[n]"})
+
+
+def decomposed(x):
+    q, r = np.linalg.qr(x)
+    return q @ r
+
+
+def halved(x):
+    while np.abs(x).max() > 1:
+        if x[0] > 1e6:
+            raise ValueError("too large")
+        x = x / 2
+    return x
+
+
+def test_what_onnx_lacks_is_named(tmp_path: Path) -> None:
+    line = decomposed.__code__.co_firstlineno + 1
+    x = np.arange(6.0).reshape(3, 2)
+    with pytest.raises(ExportError, match=rf"numpy.linalg.qr is aten.linalg_qr, .*test_export.py:{line}\)"):
+        export(np2fx.trace(decomposed, x), tmp_path / "m.onnx", "onnx", (x,))
+    y = np.array([8.0, 1.0])
+    with pytest.raises(ExportError, match=r"assertion within a branch or a loop .*too large"):
+        export(np2fx.trace(halved, y), tmp_path / "m.onnx", "onnx", (y,))
+
+    def written(x):
+        x[0] = 1
+        return x
+
+    with pytest.raises(ExportError, match="writes into its argument x"):
+        export(np2fx.trace(written, y.copy()), tmp_path / "m.onnx", "onnx", (y.copy(),))
+
+
+def test_the_example_of_a_call_with_containers(tmp_path: Path) -> None:
+    def scaled(d, k, x):
+        return d["a"] * k + x
+
+    example = ({"a": np.ones(3)}, 2, np.arange(3.0))
+    path = export(np2fx.trace(scaled, *example), tmp_path / "m.pt", "jit", example)
+    assert torch.jit.load(str(path))(torch.ones(3).double(), torch.ones(3).double()).tolist() == [3.0] * 3
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:

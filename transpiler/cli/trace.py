@@ -18,6 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", metavar="FILE.npz", required=True, help="one array for each parameter, by name or in order")
     parser.add_argument("-o", "--output", metavar="OUT", help="the file to write; without it the graph is printed")
     parser.add_argument("--export", choices=("jit", "onnx", "pt2"), default="jit", help="the format of OUT (default: jit)")
+    parser.add_argument("--sizes", metavar="NAME=SPEC", action="append", default=[],
+                        help='names free sizes for onnx and pt2: "x=float32[n, 3]" (default: the specs of the function)')  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,11 +44,28 @@ def run(args: argparse.Namespace) -> int:
     from ..pipeline.export import ExportError, export
 
     try:
-        export(graph, args.output, args.export, samples)
+        export(graph, args.output, args.export, samples, sizes=given_sizes(args.sizes))
     except ExportError as error:
         raise UsageError(str(error)) from error
     print(f"wrote {args.output} ({args.export})")
     return 0
+
+
+def given_sizes(texts: list[str]) -> dict[str, str] | None:
+    """`NAME=SPEC`, each. Raises UsageError."""
+    from ..pipeline.spec import SpecError, read
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, spec = text.partition("=")
+        if not spec:
+            raise UsageError(f"--sizes {text} must be NAME=SPEC, such as x=float32[n, 3]")
+        try:
+            read(spec)
+        except SpecError as error:
+            raise UsageError(f"--sizes {text}: {error}") from None
+        found[name.strip()] = spec
+    return found or None
 
 
 def load_samples(path: str) -> dict[str, Any]:

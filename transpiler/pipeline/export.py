@@ -1,18 +1,26 @@
 """Writes a traced graph to a file that runs without np2fx: TorchScript, ONNX or a `torch.export` program.
 
-Whatever is written is loaded again and run on the example inputs; a file whose answer is not the graph's is not kept.
+A file demands what its graph demands (see `np2fx.tracing.guards`). Whatever is written is loaded again and run on the example inputs, and
+on inputs of other sizes where sizes are free; a file whose answer is not the graph's is not kept.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import fx
+
+from ..tracing.freedom import resized, told
+from ..tracing.guards import FREE, check_inputs
+from .onnx_file import Axis, NotInOnnx, Relation, write
+from .spec import TensorSpec, read
 
 FORMATS = ("jit", "onnx", "pt2")
 
@@ -21,15 +29,17 @@ class ExportError(RuntimeError):
     """A graph that could not be exported; the message says why and what to do."""
 
 
-def export(module: torch.nn.Module, path: str | os.PathLike[str], how: str = "jit", example: Sequence[Any] = ()) -> Path:
+def export(module: torch.nn.Module, path: str | os.PathLike[str], how: str = "jit", example: Sequence[Any] = (),
+           sizes: Mapping[str, Any] | None = None) -> Path:  # fmt: skip
     """Write `module` (a traced graph) to `path` and return the path.
 
     how      "jit" (TorchScript), "onnx" or "pt2" (torch.export)
     example  inputs the graph can be run on: arrays, NumPy scalars or tensors, as the traced function takes them
+    sizes    specs of inputs, by name: `{"x": "float32[n, 3]"}`. A size that has a name there is free in the file, and has that name in
+             ONNX and pt2. Without it, the specs of the function count (`@np2fx.node(x="float32[n, 3]")`) where the graph leaves a size free
 
-    Raises ExportError where the format cannot hold the graph, where a package is missing, and where the file that was
-    written answers otherwise than the graph. Raises ValueError for an unknown format.
-    """
+    Raises ExportError where the format cannot hold the graph, where a package is missing, where `sizes` names one that is not free, and
+    where the file that was written answers otherwise than the graph. Raises ValueError for an unknown format."""
     writer: Callable[..., Callable[..., Any]] | None = {"jit": _jit, "onnx": _onnx, "pt2": _pt2}.get(how)
     if writer is None:
         raise ValueError(f"export to {how!r} is not known; it is one of {', '.join(FORMATS)}")
@@ -37,22 +47,130 @@ def export(module: torch.nn.Module, path: str | os.PathLike[str], how: str = "ji
         raise ExportError("an export needs example inputs: export(graph, path, how, example=(x, y))")
     target = Path(path)
     temporary = target.with_name(f".{target.name}.part{target.suffix}")
-    inputs = tuple(_tensor(x) for x in example)
+    inputs = tuple(map(_tensor, _arrays(module, example)))
+    named = _named(module, inputs, sizes)
     try:
-        try:
-            load = writer(module, temporary, inputs)
-        except ExportError:
-            raise
-        except Exception as e:
-            raise ExportError(f"{how} cannot hold this graph: {_first_line(e)}") from e
-        _check(module, load, inputs, how)
+        load = _written(writer, module, temporary, inputs, named, how)
+        if how != "jit" and not _holds_for_ones(module, load, inputs, named, how):
+            named.least.update(named.names.values())
+            load = _written(writer, module, temporary, inputs, named, how)
+        for other in _others(module, inputs, named, how):
+            _check(module, load, other, how)
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
     return target
 
 
-def _jit(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...]) -> Callable[..., Any]:
+def _written(writer: Any, module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...], named: Named, how: str) -> Any:
+    """Write a file, load it again, and compare the two on the example."""
+    try:
+        load = writer(module, path, inputs, named)
+    except ExportError:
+        raise
+    except Exception as e:
+        raise ExportError(f"{how} cannot hold this graph: {_first_line(e)}") from e
+    _check(module, load, inputs, how)
+    return load
+
+
+def _arrays(module: Any, example: Sequence[Any]) -> list[Any]:
+    """The arrays of a call, as the graph takes them."""
+    face: Any = getattr(module, "face", None)
+    if face is None or (len(example) == len(face.names) and all(hasattr(x, "dtype") for x in example)):
+        return list(example)
+    try:
+        return face.bind(tuple(example), {})[0]  # type: ignore[no-any-return]
+    except TypeError as problem:
+        raise ExportError(f"the example is no call of the function: {problem}") from None
+
+
+# Sizes with names
+
+
+@dataclass
+class Named:
+    """The free sizes of a file.
+
+    names  their names, by the number of the input and the axis
+    least  the names of those that are at least 2"""
+
+    names: dict[tuple[int, int], str] = field(default_factory=dict)
+    least: set[str] = field(default_factory=set)
+
+    def dynamic(self, inputs: tuple[torch.Tensor, ...]) -> Any:
+        """As `torch.export` takes them; None where there are none."""
+        if not self.names:
+            return None
+        dims = {name: torch.export.Dim(name, min=2 if name in self.least else None) for name in self.names.values()}
+        return tuple({axis: dims[self.names[i, axis]] for axis in range(x.ndim) if (i, axis) in self.names} for i, x in enumerate(inputs))
+
+
+def _named(module: Any, inputs: tuple[torch.Tensor, ...], sizes: Mapping[str, Any] | None) -> Named:
+    face: Any = getattr(module, "face", None)
+    specs = dict(sizes or {}) or getattr(getattr(face, "function", None), "__np2fx_spec__", None) or {}
+    names = _input_names(module)
+    unknown = [name for name in specs if name not in names] if sizes else []
+    if unknown:
+        raise ExportError(f"the graph has no input {unknown[0]!r}; it has {', '.join(names)}")
+    found = Named()
+    for i, name in enumerate(names[: len(inputs)]):
+        spec = read(specs[name]) if name in specs else None
+        if not isinstance(spec, TensorSpec) or spec.rank is None:
+            continue
+        if spec.rank != inputs[i].ndim:
+            raise ExportError(f"{name} is {spec} in the specs, and has {inputs[i].ndim} dimensions")
+        for axis, size in enumerate(spec.dims):
+            if not isinstance(size, str):
+                continue
+            demanded = face.forms[i][1][axis] if face is not None and face.forms else FREE
+            if demanded >= 0:
+                if sizes:
+                    raise ExportError(f"{name}.shape[{axis}] is not free: the graph holds for {told(face)}")
+                continue
+            found.names[i, axis] = size if size != "_" else f"{name}_{axis}"
+            if demanded < FREE:
+                found.least.add(found.names[i, axis])
+    return found
+
+
+def _input_names(module: Any) -> list[str]:
+    graph = module.graph if isinstance(module, fx.GraphModule) else None
+    return [n.name for n in graph.nodes if n.op == "placeholder"] if graph is not None else []
+
+
+def _holds_for_ones(module: Any, load: Any, inputs: tuple[torch.Tensor, ...], named: Named, how: str) -> bool:
+    """Whether a file is right where its free sizes are 1 as well: torch takes it when it exports that none is."""
+    ones = {place for place, name in named.names.items() if name not in named.least}
+    shapes = [tuple(1 if (i, axis) in ones else n for axis, n in enumerate(x.shape)) for i, x in enumerate(inputs)]
+    try:
+        _check(module, load, tuple(x[tuple(map(slice, shape))].clone() for x, shape in zip(inputs, shapes, strict=True)), how)
+    except ExportError:
+        return not ones
+    return True
+
+
+def _others(module: Any, inputs: tuple[torch.Tensor, ...], named: Named, how: str) -> list[tuple[torch.Tensor, ...]]:
+    """Inputs of other sizes, if there are free ones."""
+    if how == "jit":
+        face: Any = getattr(module, "face", None)
+        forms = face.forms if face is not None else ()
+        free = {(i, axis): size for i, (_, sizes, _) in enumerate(forms) for axis, size in enumerate(sizes) if size < 0}
+    else:
+        free = dict.fromkeys(named.names, FREE)
+    if not free or any(n < 2 for x in inputs for n in x.shape):
+        return []
+    made = []
+    for more in (1, 2):
+        shapes = [tuple(n + more if (i, axis) in free else n for axis, n in enumerate(x.shape)) for i, x in enumerate(inputs)]
+        made.append(tuple(resized(x, shape) for x, shape in zip(inputs, shapes, strict=True)))
+    return made
+
+
+# The formats
+
+
+def _jit(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...], named: Named) -> Callable[..., Any]:
     """TorchScript by tracing the graph's own torch calls. Raises ExportError where one is a branch, which a trace would lose."""
     if any(n.target is torch.ops.higher_order.cond for m in module.modules() if isinstance(m, fx.GraphModule) for n in m.graph.nodes):
         raise ExportError("jit cannot hold this graph: a side of a branch runs alone (torch.cond), as it may fail. Export to pt2 or onnx")
@@ -63,28 +181,64 @@ def _jit(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...]) 
         return torch.jit.load(str(path))
 
 
-def _pt2(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...]) -> Callable[..., Any]:
-    program = torch.export.export(_Plain(module), _copies(inputs))
+def _pt2(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...], named: Named) -> Callable[..., Any]:
+    program = torch.export.export(_demanding(_by_name(module), named), _copies(inputs), dynamic_shapes=named.dynamic(inputs))
     torch.export.save(program, str(path))
     return torch.export.load(str(path)).module()
 
 
-def _onnx(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...]) -> Callable[..., Any]:
+def _onnx(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...], named: Named) -> Callable[..., Any]:
     try:
-        import onnx  # noqa: F401
-        import onnxruntime
-        import onnxscript  # noqa: F401
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return write(module, path, _copies(inputs), named.dynamic(inputs), _relations(module, named))
     except ImportError as e:
         raise ExportError(f"ONNX export needs the package {e.name}: pip install onnx onnxscript onnxruntime") from e
-    torch.onnx.export(_Plain(module), _copies(inputs), str(path), dynamo=True, external_data=False, verbose=False)
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    names = [given.name for given in session.get_inputs()]
+    except NotInOnnx as e:
+        raise ExportError(f"onnx cannot hold this graph: {e}") from e
 
-    def run(*tensors: torch.Tensor) -> list[torch.Tensor]:
-        feeds = {name: tensor.numpy() for name, tensor in zip(names, tensors, strict=True)}
-        return [torch.as_tensor(x) for x in session.run(None, feeds)]
 
-    return run
+def _relations(module: torch.nn.Module, named: Named) -> list[Relation]:
+    """What a graph demands of sizes that an ONNX file leaves free."""
+    names = _input_names(module)
+    firsts: dict[str, Axis] = {}
+    found: list[Relation] = []
+    for (i, axis), name in named.names.items():
+        place = names[i], axis
+        first = firsts.setdefault(name, place)
+        if first != place:
+            found.append((f"{name} is one size", place, first))
+        elif name in named.least:
+            found.append((f"{name} is at least 2", place, None))
+    face: Any = getattr(module, "face", None)
+    for i, (_, sizes, _) in enumerate(face.forms if face is not None else ()):
+        for axis, size in enumerate(sizes):
+            first = firsts.setdefault(str(size), (names[i], axis))
+            if size < FREE and first != (names[i], axis):
+                found.append((f"the graph holds for {told(face)}", (names[i], axis), first))
+    return found
+
+
+def _by_name(module: torch.nn.Module) -> torch.nn.Module:
+    """The graph as a module that takes what its inputs are named, and looks at nothing but tensors."""
+    return fx.GraphModule(module, copy.deepcopy(module.graph)) if isinstance(module, fx.GraphModule) else module
+
+
+def _demanding(module: torch.nn.Module, named: Named) -> torch.nn.Module:
+    """The graph with the demand that the sizes are at least 2 that must be so in the file alone."""
+    if not isinstance(module, fx.GraphModule):
+        return module
+    for node in [n for n in module.graph.nodes if n.target is check_inputs]:
+        inputs, forms, *others = node.args
+        lowest = min((n for _, sizes, _ in forms for n in sizes), default=FREE)
+        numbers = {name: min(lowest, FREE) - 1 - i for i, name in enumerate(sorted(named.least))}
+        made = []
+        for i, (dtype, sizes, layout) in enumerate(forms):
+            names = [named.names.get((i, axis)) for axis in range(len(sizes))]
+            made.append((dtype, tuple(numbers[m] if n == FREE and m in numbers else n for n, m in zip(sizes, names, strict=True)), layout))
+        node.args = (inputs, tuple(made), *others)
+        module.recompile()
+    return module
 
 
 class _Plain(torch.nn.Module):
@@ -99,12 +253,23 @@ class _Plain(torch.nn.Module):
 
 
 def _check(module: torch.nn.Module, load: Callable[..., Any], inputs: tuple[torch.Tensor, ...], how: str) -> None:
-    """The file's answers are the graph's."""
+    """The file's answers are the graph's; where the graph raises, it raises."""
     import torch.utils._pytree as pytree
 
-    wanted = pytree.tree_leaves(_Plain(module)(*_copies(inputs)))
-    with torch.no_grad():
-        given = pytree.tree_leaves(load(*_copies(inputs)))
+    raised, wanted = None, []
+    try:
+        wanted = pytree.tree_leaves(_Plain(module)(*_copies(inputs)))
+    except Exception as e:
+        raised = _first_line(e)
+    try:
+        with torch.no_grad():
+            given = pytree.tree_leaves(load(*_copies(inputs)))
+    except Exception as e:
+        if raised is not None:
+            return
+        raise ExportError(f"the {how} file does not run as the graph does ({_shapes(inputs)}): {_first_line(e)}") from e
+    if raised is not None:
+        raise ExportError(f"the {how} file answers where the graph raises ({_shapes(inputs)}): {raised}")
     tensors = [(w, g) for w, g in zip(wanted, given, strict=False) if isinstance(w, torch.Tensor)]
     try:
         if len(wanted) != len(given):
@@ -113,6 +278,10 @@ def _check(module: torch.nn.Module, load: Callable[..., Any], inputs: tuple[torc
             torch.testing.assert_close(got, want, equal_nan=True)
     except AssertionError as e:
         raise ExportError(f"the {how} file does not answer as the graph does: {_first_line(e)}") from e
+
+
+def _shapes(inputs: tuple[torch.Tensor, ...]) -> str:
+    return f"for inputs of the shapes {', '.join(str(tuple(x.shape)) for x in inputs)}"
 
 
 def _tensor(x: Any) -> torch.Tensor:

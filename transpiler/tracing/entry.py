@@ -26,6 +26,7 @@ from .branches import Forks, explore
 from .checking import check_values
 from .compare import compare_graphs
 from .errors import TraceError, error
+from .freedom import settle
 from .kept import check_state, surroundings_of
 from .lifting import Lifter
 from .loops import Again, explained, unrolled
@@ -70,6 +71,7 @@ def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bo
     if shared != tuple(range(len(shared))):
         made = _for_others(fn, bound, made, leaves, check) or made
     made.face.traced = particulars_of(made.face, leaves, bound.arguments)
+    settle(made, leaves, bound, check)
     return made
 
 
@@ -256,7 +258,7 @@ def _record_way(
     tracer = Tracer()
     tracer.compared, tracer.known = face.compared, face.known  # of all ways
     tracer.forks, tracer.loops = forks, loops
-    tracer.rounded = face.rounded  # of all ways
+    tracer.rounded, tracer.told, tracer.parted = face.rounded, face.told, face.parted  # of all ways
     tracer.diagnose = diagnose
     lifter = Lifter(tracer, code_of(fn))
     quiet = warnings.catch_warnings()
@@ -269,7 +271,7 @@ def _record_way(
             given = _inputs(tracer, face, copies)
         plain = rebuild(face.inputs, given.__getitem__)
         arguments = {k: lifter.lift(v) for k, v in plain.items()}
-        _note_arguments(tracer, face, arguments, bound.arguments)
+        _note_arguments(tracer, face, arguments, bound.arguments, given)
         call = inspect.BoundArguments(bound.signature, arguments)  # type: ignore[arg-type]
         result = _call(tracer, lifter.function(fn), call)
         if tracer.again:
@@ -323,8 +325,9 @@ def _inputs(tracer: Tracer, face: Face, copies: list[Any]) -> list[Any]:
     return [made[i] for i in face.firsts]
 
 
-def _note_arguments(tracer: Tracer, face: Face, arguments: dict[str, Any], originals: dict[str, Any]) -> None:
+def _note_arguments(tracer: Tracer, face: Face, arguments: dict[str, Any], originals: dict[str, Any], given: list[Any]) -> None:
     """Which of the caller's objects each argument stands for; a list or dict that the function reads elsewhere as well is the argument."""
+    tracer.numbers = {id(x): i for i, x in reversed(list(enumerate(given)))}
     for x, original in beside(face.inputs, arguments, originals):
         tracer.stands[id(x)] = original
         if type(original) in (dict, list) and not holds_arrays(original):

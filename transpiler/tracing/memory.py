@@ -18,7 +18,7 @@ from .catching import caught_here, raised_by
 from .compare import values_of
 from .errors import TraceError, error
 from .number import TracedNumber
-from .recorder import Recorder
+from .recorder import LAYOUT, OWN, Recorder
 from .scalar import TracedScalar
 from .state import holds_traced
 from .storage import Storage, owner_of
@@ -45,8 +45,10 @@ class Memory:
     arguments_for  which argument stands for a list or dict without arrays, by the id of that; `met` those that were found elsewhere
     known     the arrays from before the trace
     compared  what is no argument, and `is` has held arguments against
+    numbers   the numbers of the arrays among the arguments, by id; `parted` the pairs of them that `is` has found to be two
     rounded   the dtypes of what was computed: each result is rounded to one
     thread    the thread that runs it
+    told      what the traced function was told of sizes; and `OWN` where a rule or the tracer asked for some (see freedom)
     end       the code that calls the traced function: the frames above it are not part of the trace"""
 
     def __init__(self) -> None:
@@ -64,6 +66,7 @@ class Memory:
         self.loops: dict[Any, Any] = {}
         self.again = False
         self.rounded: set[numpy.dtype[Any]] = set()
+        self.told: set[Any] = set()
         self.end: types.CodeType | None = None
         self.stands: dict[int, Any] = {}
         self.copies: dict[int, Any] = {}
@@ -71,6 +74,8 @@ class Memory:
         self.met: set[int] = set()
         self.known: list[numpy.ndarray[Any, Any]] = []
         self.compared: list[Any] = []
+        self.numbers: dict[int, int] = {}
+        self.parted: set[tuple[int, int]] = set()
 
     @property
     def on_sample(self) -> bool:
@@ -81,6 +86,9 @@ class Memory:
         """Refuse `a is b` where an argument is what the function knows already; note what it is held against otherwise."""
         if a is b and id(a) in self.met:
             self._known_argument()
+        if a is not b and id(a) in self.numbers and id(b) in self.numbers:
+            first, second = sorted((self.numbers[id(a)], self.numbers[id(b)]))
+            self.parted.add((first, second))
         for x, y in () if a is b else ((a, b), (b, a)):
             given = self.stands.get(id(x))
             if given is None or isinstance(given, numpy.generic) or id(y) in self.stands or type(y) in (int, float, bool, str, type(None)):
@@ -181,6 +189,11 @@ class Memory:
         return storage
 
     # torch's side (see Recorder.bridge)
+
+    def measure(self, found: Any) -> None:
+        """A size of a recorded tensor is asked for: by the traced function, or by a rule or the tracer itself."""
+        own = self.paused or self.recorder.current or self.recorder.pure
+        self.told.add(OWN if own and found != LAYOUT else found)
 
     def arguments(self, args: Any, kwargs: Any) -> Any:
         """The arguments of a torch call of user code, with tensors for traced arrays."""

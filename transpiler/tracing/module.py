@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from .compare import compare_graphs, values_of
 from .duplicates import merge_duplicates
 from .errors import TraceError
 from .errors import error as trace_error
+from .guards import Form, check_inputs, differ, is_one
 from .layout import laid_out, laid_out_tensor, layout_of
 from .structure import beside, laid_over, match, particulars, rebuild, sharing
 
@@ -40,7 +42,10 @@ class Face:
     traced     what may differ in a call: the shapes of the arrays, their layouts in memory, orders of keys and contents of objects,
                which arguments are one object
     rounded    the dtypes of all that is computed on the way from the arguments to the result
-    accepted   others of these for which the function has the same graph
+    told       what the function was told of sizes (see `Memory.told`)
+    parted     pairs of arguments that were held against each other by `is`, and are two
+    forms      what the graph demands of its inputs (see guards)
+    accepted   others of `traced` for which the function has the same graph
     apart      whether arguments that are one object are traced as if each were one of its own
     firsts     for each array the first that is the same one
     known      arrays that the function finds elsewhere, which are constants of the graph
@@ -56,12 +61,20 @@ class Face:
     mutated: list[int] = field(default_factory=list)
     traced: tuple[Any, ...] = ()
     rounded: set[numpy.dtype[Any]] = field(default_factory=set)
+    told: set[Any] = field(default_factory=set)
+    parted: set[tuple[int, int]] = field(default_factory=set)
+    forms: tuple[Form, ...] = ()
     accepted: set[tuple[Any, ...]] = field(default_factory=set)
     apart: bool = False
     compared: list[Any] = field(default_factory=list)
     known: list[numpy.ndarray[Any, Any]] = field(default_factory=list)
 
     firsts: list[int] = field(default_factory=list)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether tensors of the traced shapes are what the graph demands, whatever arrays they were made of."""
+        return not any(layout for _, _, layout in self.forms) and self.firsts == list(range(len(self.firsts)))
 
     @property
     def place(self) -> tuple[str, int]:
@@ -105,6 +118,7 @@ class TracedModule(fx.GraphModule):
     `forward` is the bare graph: it takes the arrays alone, one after the other, and checks nothing."""
 
     face: Any = None
+    _bare: Any = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         face: Face | None = self.face
@@ -116,14 +130,32 @@ class TracedModule(fx.GraphModule):
         if face.mutated:
             self._check_memory(face, leaves, tensors)
             check_known(face, tensors)
-        self._check(face, leaves, arguments)
-        result = super().__call__(*tensors)
+        fits = (self._check(face, leaves, arguments) and face.is_plain) or self.holds_for(tensors)
+        result = super().__call__(*tensors) if fits else self.bare(self, *tensors)
         for i in face.mutated:
             if isinstance(leaves[i], numpy.ndarray) and not numpy.shares_memory(leaves[i], tensors[i].numpy()):
                 leaves[i][...] = tensors[i].numpy()
         return result if face.outputs is None else rebuild(face.outputs, lambda i: result[i])
 
-    def _check(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> None:
+    def holds_for(self, tensors: list[torch.Tensor]) -> bool:
+        """Whether these are what the graph itself demands of its inputs. Others have been found to have the same graph."""
+        face: Face = self.face
+        if face.forms and differ(tensors, face.forms):
+            return False
+        return all(first == i or is_one(tensors[first], tensors[i]) for i, first in enumerate(face.firsts))
+
+    @property
+    def bare(self) -> Callable[..., Any]:
+        """`forward` without the demands on inputs, for those that were traced once more."""
+        if self._bare is None or self._bare[0] is not self.code:
+            graph = copy.deepcopy(self.graph)
+            for node in [n for n in graph.nodes if n.target is check_inputs]:
+                graph.erase_node(node)
+            self._bare = self.code, type(fx.GraphModule(self, graph)).forward
+        return self._bare[1]  # type: ignore[no-any-return]
+
+    def _check(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> bool:
+        """Whether a call is as the sample was. Raises TraceError where it has another graph."""
         if face.compared:
             known = set(map(id, face.compared))
             for (x,) in beside(face.inputs, arguments):
@@ -132,7 +164,9 @@ class TracedModule(fx.GraphModule):
                                       "trace the function again for this call", face.place)  # fmt: skip
         given = particulars_of(face, leaves, arguments)
         if given != face.traced and given not in face.accepted:
-            self._accept(face, leaves, arguments, given)
+            dynamo = sys.modules.get("torch._dynamo")  # it would compile the tracer, where a compiled graph has fallen back to Python
+            (dynamo.disable(self._accept) if dynamo is not None else self._accept)(face, leaves, arguments, given)
+        return bool(given == face.traced)
 
     def _accept(self, face: Face, leaves: list[Any], arguments: dict[str, Any], given: tuple[Any, ...]) -> None:
         """Trace the function on these shapes, layouts and contents. Raises TraceError unless it has the same graph for them."""
@@ -164,7 +198,7 @@ class TracedModule(fx.GraphModule):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TracedModule:
         made: Any = super().__deepcopy__(memo)
-        made.face = copy.copy(self.face)
+        made.face, made._bare = copy.copy(self.face), None
         return made  # type: ignore[no-any-return]
 
 

@@ -84,7 +84,7 @@ class _Memory:
             if s is not None:
                 first = tracer.recorder.first(s.node)
                 if first is not None:
-                    self.owners[first.untyped_storage()._cdata] = s
+                    self.owners[_memory_of(first)] = s
 
     def output(self, x: Any) -> fx.Node:
         recorder = self.tracer.recorder
@@ -103,12 +103,18 @@ class _Memory:
                 return recorder.clone(tensor)
             if isinstance(x, torch.Tensor):
                 return recorder.argument(tensor)
-            pointer = tensor.untyped_storage()._cdata
+            pointer = _memory_of(tensor)
             owner = self.owners.setdefault(pointer, storage)
             written = owner is not None and owner.written and owner.origin == "sample"
             if owner is not storage or written:
                 return recorder.clone(tensor)
             return recorder.argument(tensor)
+
+
+def _memory_of(tensor: torch.Tensor) -> int:
+    """Which memory a tensor lies in; unseen by a recorder."""
+    with torch._C.DisableTorchFunction():
+        return tensor.untyped_storage()._cdata
 
 
 def is_inline(structure: Any) -> bool:

@@ -21,7 +21,7 @@ from .compare import values_of
 from .errors import TraceError, error, user_frame
 from .outlines import Outlines, part_of
 from .shells import Shells
-from .torchnames import GETTERS, METADATA, RANDOM, SIZES, refuse_random, refuse_values
+from .torchnames import GETTERS, LAYOUTS, METADATA, RANDOM, SIZES, refuse_random, refuse_values
 from .usercalls import settings, user_call
 
 _OPERATORS: dict[str, Callable[..., Any]] = {"__getitem__": operator.getitem, "__setitem__": operator.setitem}
@@ -54,6 +54,13 @@ _ATOMS = (int, float, bool, complex, str, type(None), torch.dtype, torch.device,
 
 _TAKEN = frozenset(("self", "torch", "device", "inf", "nan", "NoneType", "fx_pytree", "pytree"))
 """Names that mean something else in the code of `forward`."""
+
+
+OWN = "own"
+"""Stands in `Memory.told` for sizes that np2fx's own code asked for."""
+
+LAYOUT = "layout"
+"""Stands there for what hangs on how the arguments lie in memory."""
 
 
 class Recorder(TorchFunctionMode):
@@ -229,9 +236,7 @@ class Recorder(TorchFunctionMode):
             return self._getter(func, args)
         kwargs = kwargs or {}
         if name in METADATA or name == "__set__":
-            if name in SIZES:
-                self._measure(args)
-            return func(*args, **kwargs)
+            return self._asked(func, name, args, kwargs)
         if not self.pure and (any(map(self.adoptable, args)) or any(map(self.adoptable, kwargs.values()))):
             args, kwargs = self.bridge.arguments(args, kwargs)
             if func in (torch.as_tensor, torch.asarray, torch.tensor) and self.has(args[:1]):
@@ -254,6 +259,15 @@ class Recorder(TorchFunctionMode):
                 self.bridge.failure = refused
             raise
 
+    def _asked(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """What tells of a tensor without reading it."""
+        found = func(*args, **kwargs)
+        if name in SIZES:
+            self._measure(args)
+        if (name in SIZES or name in LAYOUTS or name == "is_same_size") and self.has(args):
+            self.bridge.measure(LAYOUT if name in LAYOUTS else found)
+        return found
+
     @staticmethod
     def adoptable(x: Any) -> bool:
         """True for traced arrays and scalars, and lists of them."""
@@ -266,7 +280,10 @@ class Recorder(TorchFunctionMode):
         if attribute == "shape" and self.sizes:
             self._measure(args)
         if attribute not in GETTERS or id(args[0]) not in self._nodes:
-            return func(*args)
+            found = func(*args)
+            if attribute in ("shape", "nbytes") and id(args[0]) in self._nodes:
+                self.bridge.measure(found)
+            return found
         with self:
             return GETTERS[attribute](args[0])
 
@@ -296,7 +313,16 @@ class Recorder(TorchFunctionMode):
         node_args = tuple(map(self.argument, args))
         node_kwargs = {k: self.argument(v) for k, v in kwargs.items()}
         spared = func is torch._assert_async and not self.bridge.on_sample  # on a way that its values do not take, they need not hold
-        result = None if spared else func(*args, **kwargs)
+        try:
+            result = None if spared else func(*args, **kwargs)
+        except Exception as problem:
+            if not self.current and not self.bridge.paused:  # the function may catch it, and it may be one of sizes
+                self.bridge.told.add(type(problem).__name__)
+            raise
+        if name == "squeeze":  # its rank hangs on sizes
+            self.bridge.told.add(OWN)
+        elif type(result) in (list, tuple):
+            self.bridge.measure(len(result))
         if writes is None and len(args) and result is args[0]:
             return result
         node = self._node(func, name, node_args, node_kwargs)

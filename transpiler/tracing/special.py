@@ -10,6 +10,7 @@ import numpy
 from .array import TracedNpArray
 from .counting import arange, size_of
 from .number import TracedNumber, choose, is_number
+from .recorder import OWN
 from .scalar import TracedScalar
 from .state import fixed_shape, holds_traced, is_traced
 
@@ -42,6 +43,7 @@ def _empty(name: str) -> Any:
         """What NumPy leaves uninitialised holds numbers that nothing computes, so that reading them is noticed."""
         with tracer.inside():
             real_args, real_kwargs = tracer.split((args, kwargs))
+            tracer.told.add(OWN)
             made = tracer.numpy(lambda: _ORIGINALS[name](*real_args, **real_kwargs))
         if made.dtype.kind in "iu":
             made.fill(numpy.iinfo(made.dtype).max - 4)

@@ -105,21 +105,25 @@ def class_of(x: Any) -> type:
 
 def shape(x: Any) -> tuple[int, ...]:
     """The shape of a traced array. Where a size depends on values it is a number of the graph."""
-    if x._tensor is not None:
-        tracer = active()
-        if tracer is not None and tracer.recorder.is_loose(x._tensor):
-            from .counting import shape_of
+    tracer = active()
+    if tracer is not None and x._tensor is not None and tracer.recorder.is_loose(x._tensor):
+        from .counting import shape_of
 
-            return shape_of(tracer, x)
-    return numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
+        made = shape_of(tracer, x)
+        tracer.told.add(tuple([n for n in made if type(n) is int]))
+        return made
+    return fixed_shape(x)
 
 
 def fixed_shape(x: Any) -> tuple[int, ...]:
     """The shape of a traced array, of Python's own ints. Raises TraceError where one depends on values."""
     tracer = active()
-    if tracer is not None and x._tensor is not None and tracer.recorder.is_loose(x._tensor):
-        tracer.loose_size()
-    return numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
+    found: tuple[int, ...] = numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
+    if tracer is not None and not tracer.is_constant(x):
+        if x._tensor is not None and tracer.recorder.is_loose(x._tensor):
+            tracer.loose_size()
+        tracer.told.add(found)
+    return found
 
 
 def flags(x: Any) -> Any:

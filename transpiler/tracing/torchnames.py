@@ -19,6 +19,7 @@ METADATA = frozenset((
 """Functions that tell of a tensor without reading it."""
 
 SIZES = frozenset(("size", "numel", "nelement", "__len__", "stride"))
+LAYOUTS = frozenset(("stride", "is_contiguous", "storage_offset", "data_ptr", "untyped_storage", "is_set_to", "dim_order"))
 
 _VALUES = frozenset((
     "item", "tolist", "__float__", "__int__", "__index__", "__complex__", "is_nonzero", "equal", "allclose", "__contains__",

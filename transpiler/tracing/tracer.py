@@ -28,6 +28,7 @@ from .calls import Call, bound, listed, setitem, stated, take_out
 from .compare import difference, largest_in
 from .errors import TraceError, user_frame
 from .number import DTYPES, TracedNumber, check_numbers, fitted, new_number
+from .recorder import LAYOUT, OWN
 from .scalar import TracedScalar
 from .special import SPECIAL
 from .state import holds_traced, leaves
@@ -281,6 +282,7 @@ class Tracer(Arguments):
         if known.name in SHAPE_ONLY:
             if known.name not in OF_DTYPES and any(self.recorder.is_loose(self.tensor(x)) for x in traced):
                 self.loose_size()
+            self.told.add(repr(result))
             return result
         if not isinstance(known.function, numpy.ufunc) and any(type(x) is TracedNumber for x in traced):
             check_numbers(known.name, real, [*targets, result])
@@ -321,6 +323,8 @@ class Tracer(Arguments):
         except TraceError:
             raise
         except Exception as problem:
+            if traced and _is_of_shapes(problem):
+                self.told.add(type(problem).__name__)
             if traced and self.caught is None and not (_is_of_shapes(problem) and not self.recorder.sizes):
                 frame = user_frame()
                 self.caught = ((frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0), problem)
@@ -381,6 +385,7 @@ class Tracer(Arguments):
     def _wrap(self, real: Any, made: Any, known: Known) -> Any:
         """NumPy's result together with the rule's."""
         if isinstance(real, (tuple, list)):
+            self.told.add(len(real))
             if not isinstance(made, (tuple, list)) or len(made) != len(real):
                 self.fail("mismatch", f"the rule of {known.name} returns {type(made).__name__}, NumPy {len(real)} values")
             parts = [self._wrap(r, m, known) for r, m in zip(real, made, strict=True)]
@@ -397,6 +402,7 @@ class Tracer(Arguments):
                 made = made.item()  # nothing that the graph computes: a Python number like NumPy's
             if type(real) is not type(made) or real != made:
                 self.fail("mismatch", f"the rule of {known.name} gives {made!r}, NumPy {real!r}")
+            self.told.add(repr(real))
             return real
         tensor = _strong(made)
         self._check_same(real, tensor, known)
@@ -405,8 +411,10 @@ class Tracer(Arguments):
         return self.array(real, tensor)
 
     def _check_same(self, real: Any, tensor: torch.Tensor, known: Known) -> None:
-        if real.shape != tuple(tensor.shape) or to_torch(real.dtype) != tensor.dtype:
-            got = f"{to_numpy(tensor.dtype)} of shape {tuple(tensor.shape)}"
+        with torch._C.DisableTorchFunction():  # nothing hangs on these sizes
+            shape, dtype = tuple(tensor.shape), tensor.dtype
+        if real.shape != shape or to_torch(real.dtype) != dtype:
+            got = f"{to_numpy(dtype)} of shape {shape}"
             self.fail("mismatch", f"the rule of {known.name} gives {got}, NumPy {real.dtype} of shape {real.shape}")
         if self.diagnose is not None and known.name not in ("numpy.empty", "numpy.empty_like"):
             self.diagnose.append(max([largest_in(real), *self.diagnose[-1:]]))
@@ -477,6 +485,7 @@ class Tracer(Arguments):
                 )
 
     def _write(self, targets: list[Any], made: Any) -> None:
+        self.told.update((OWN, LAYOUT))
         values = list(made) if isinstance(made, (tuple, list)) else [made]
         for target, value in zip(targets, values, strict=False):
             tensor = cast(_strong(value), to_torch(target.dtype))
@@ -505,6 +514,7 @@ class Tracer(Arguments):
         """`x.resize(...)`: the array gets memory of its own, as NumPy allows it where no other array sees it; zeros are added."""
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.told.add(OWN)
         if array._storage.origin == "sample" or array._storage.base is not None or array._value.base is not None:
             self.fail("mutation", "x.resize() changes an argument or a view in place", "x = np.resize(x, shape), or pad or slice")
         array._storage.check_writable()
@@ -526,6 +536,7 @@ class Tracer(Arguments):
     def reshape_in_place(self, array: TracedNpArray, shape: Any) -> None:
         """`x.shape = ...`."""
         with self.inside():
+            self.told.update((OWN, LAYOUT))
             view = array._value.view()
             view.shape = shape
             if array._storage.origin == "sample" and array._value is array._storage.owner and view.shape != array._value.shape:

@@ -9,7 +9,7 @@ import torch
 from .shells import PLAIN, mapped, memory_of, tensors_in
 from .state import holds_traced, is_traced
 from .tensor import is_shell
-from .torchnames import GETTERS, METADATA, REFUSED, refuse_random, refuse_values
+from .torchnames import GETTERS, METADATA, REFUSED, SIZES, refuse_random, refuse_values
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -92,7 +92,11 @@ def _told(recorder: Recorder, func: Any, args: Any, kwargs: Any) -> Any:
     """What a function tells of tensors without reading them: of those that the shells stand for."""
     shells = recorder.shells
     with recorder.bridge.inside():
-        return recorder.__torch_function__(func, (), shells.opened(args), shells.opened(kwargs))
+        found = recorder.__torch_function__(func, (), shells.opened(args), shells.opened(kwargs))
+    name = func.__self__.__name__ if func.__name__ == "__get__" else func.__name__
+    if name in SIZES or name in ("shape", "nbytes", "is_same_size"):
+        recorder.bridge.told.add(tuple(found) if isinstance(found, tuple) else found)
+    return found
 
 
 def _attribute(recorder: Recorder, func: Any, args: Any) -> Any:
