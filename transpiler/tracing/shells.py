@@ -175,7 +175,8 @@ class Shells:
     def below(self, func: Any, args: Any, kwargs: Any) -> Any:
         """An operation of torch's that came to a shell without a function of torch's that the recorder saw."""
         with self.recorder.bridge.inside(), torch._C.DisableTorchFunction():
-            self.recorder.bridge.told.update(tuple(x.shape) for x in tensors_in((args, kwargs)))  # nobody sees what torch asks of sizes there
+            # nobody sees what torch itself asks of sizes there
+            self.recorder.bridge.told.update(tuple(x.shape) for x in tensors_in((args, kwargs)))
             return recorded_below(self, func, args, kwargs)
 
     def fail(self, name: str, message: str, hint: str) -> NoReturn:
