@@ -322,7 +322,7 @@ class Recorder(TorchFunctionMode):
         if name == "squeeze":  # its rank hangs on sizes
             self.bridge.told.add(OWN)
         elif type(result) in (list, tuple):
-            self.bridge.measure(len(result))
+            self.bridge.measure(len(result))  # type: ignore[arg-type]
         if writes is None and len(args) and result is args[0]:
             return result
         node = self._node(func, name, node_args, node_kwargs)
