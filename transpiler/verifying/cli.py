@@ -9,9 +9,11 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Mapping
 
 from ..source.config import Config
 from ..source.findings import make_finding
+from .callers import Calls, calls_of
 from .isolation import Pool
 from .jobs import IMPORT, START, Answer, Job, Settings
 from .loading import LoadError, nodes_in
@@ -69,7 +71,14 @@ def _demand_torch() -> None:
 
 def _jobs(args: argparse.Namespace) -> tuple[Config, list[Job]]:
     config, found = nodes_in(args.paths, getattr(args, "node", None))
-    return config, [Job(path, index, node.name, node.span[0]) for path, index, node in found]
+    calls = calls_of(args.paths, [(path, node) for path, _, node in found]) if found and not getattr(args, "original", None) else Calls()
+    nodes = [Job(path, index, node.name, node.span[0], passed=_sorted(calls.passed.get((os.path.realpath(path), node.name), {})))
+             for path, index, node in found]  # fmt: skip
+    return config, nodes + [Job(c.path, -1, c.name, c.line, c.calls, c.specs) for c in calls.callers]
+
+
+def _sorted(passed: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
+    return {name: sorted(kinds) for name, kinds in passed.items()}
 
 
 def _settings(args: argparse.Namespace, config: Config) -> Settings:
@@ -100,6 +109,8 @@ def _verified(jobs: list[Job], settings: Settings, processes: int, printed: bool
     with Progress("", len(jobs)) as progress:
         for answer in Pool(settings, processes, _Told(progress)).answers(jobs):
             progress.done += 1
+            if not (answer.text or answer.unloadable):
+                continue
             answers.append(answer)
             if printed and not answer.unloadable:
                 progress.clear()
@@ -123,5 +134,8 @@ class _Told:
 def _summary(answers: list[Answer]) -> str:
     """The last line: how many nodes are verified, and which are not."""
     not_ok = [answer.job.name for answer in answers if not answer.ok]
-    verified = f"{len(answers) - len(not_ok)} of {len(answers)} nodes verified"
+    nodes = [answer for answer in answers if not answer.job.calls]
+    verified = f"{sum(answer.ok for answer in nodes)} of {len(nodes)} nodes verified"
+    if len(nodes) < len(answers):
+        verified += f", with {len(answers) - len(nodes)} of their callers"
     return f"{verified}; not ok: {', '.join(not_ok)}" if not_ok else verified

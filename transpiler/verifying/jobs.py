@@ -8,7 +8,7 @@ that it has `ended` (its exit code): the last word on a job.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,17 +46,24 @@ class Settings:
 
 @dataclass(frozen=True)
 class Job:
-    """A node by its place: the `index`-th node of the file at `path`."""
+    """A node by its place: the `index`-th node of the file at `path`; or a plain function that calls nodes.
+
+    calls    the nodes that it calls, for a plain function; `specs` is what is known of its parameters
+    passed   by parameter, what callers of a node pass beside arrays"""
 
     path: str
     index: int
     name: str
     line: int
+    calls: tuple[str, ...] = ()
+    specs: Mapping[str, Any] = field(default_factory=dict)
+    passed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a job. `unloadable` says why its file cannot be imported, where it cannot."""
+    """What came of a job. `unloadable` says why its file cannot be imported, where it cannot. Without a text there is nothing to say: a
+    plain function could not be run, or is what it was."""
 
     job: Job
     ok: bool

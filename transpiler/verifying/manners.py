@@ -29,6 +29,10 @@ def manners_for(sample: Arguments, scalars: frozenset[str], passed: Mapping[str,
     scalars  the parameters that are declared as of rank 0, or as a Python int or float
     passed   by parameter, what callers of the project pass for it: "list", "tuple", "number" """
     found: list[Manner] = []
+    if passed:
+        found.append(lambda given: as_passed(given, passed))
+    if scalars:
+        found.append(lambda given: as_scalars(given, scalars))
     arrays = [x for x in _ends(sample) if isinstance(x, np.ndarray)]
     long = [x for x in arrays if x.ndim and x.dtype.name != "object"]
     if any(x.ndim > 1 for x in long):
@@ -40,10 +44,6 @@ def manners_for(sample: Arguments, scalars: frozenset[str], passed: Mapping[str,
     kinds = [(x.dtype, x.shape) for x in long]
     if len(set(kinds)) < len(kinds):
         found += [one_object, one_memory]
-    if scalars:
-        found.append(lambda given: as_scalars(given, scalars))
-    if passed:
-        found.append(lambda given: as_passed(given, passed))
     return tuple(found)
 
 

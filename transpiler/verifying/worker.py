@@ -6,6 +6,7 @@ a file, and a copy of that verifies a node. Whoever waits for a copy sees it end
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import faulthandler
@@ -41,7 +42,7 @@ from .report import Report
 from .running import out_of_memory
 from .steps import already_rewritten, undeclared
 from .warming import warm_up
-from .world import Form, World, WorldError, world_of
+from .world import Form, World, WorldError, is_for_callers, world_of
 
 _HERE, _EXIT = os.getcwd(), os._exit
 
@@ -134,6 +135,12 @@ class _File:
             with contextlib.suppress(Exception):
                 original_module(self.first.path, settings.original, settings.base)
 
+    def _node(self, job: Job) -> Node:
+        """A node of the file, or a plain function that calls some."""
+        if not job.calls:
+            return self.nodes[job.index]
+        return Node(job.name, ast.parse("def f(): pass").body[0], [], "caller")  # type: ignore[arg-type]
+
     def _import_rewritten(self) -> None:
         """The file as it will be, likewise."""
         if self.worker.world is not None:
@@ -154,20 +161,21 @@ class _File:
             module = world.module(module_name(job.path), job.path)
             with world.entered():
                 found = function_of(module, node, job.path, config)
-            return Form(world, found) if found is not None else None
+            return Form(world, found) if found is not None and is_for_callers(function, found) else None
 
         function = function_of(self.module, node, job.path, config)  # type: ignore[arg-type]
         written = expression_in_module(function)
         paths = ", ".join(map(repr, map(os.path.abspath, settings.paths)))
         recipe = ("from np2fx.verifying.world import rewritten", f"torch_fn = rewritten({paths}).function({path!r}, {written!r})")
-        return Known(rewritten, recipe if written else ())
+        passed = {name: frozenset(kinds) for name, kinds in job.passed.items()}
+        return Known(rewritten, recipe if written else (), passed=passed)
 
     def _answer(self, job: Job, dump: TextIO) -> dict[str, Any]:
         """Verify a node within the limits."""
         worker, settings = self.worker, self.worker.settings
         steps = progress.listener = _Steps(worker.say)
         steps(START)
-        report, node = Report(job.name, job.path, job.line), self.nodes[job.index]
+        report, node = Report(job.name, job.path, job.line), self._node(job)
         config, place = load_config(job.path), os.path.realpath(job.path)  # a path may mean another file when the node has run
         try:
             with _watched(settings, dump):
@@ -175,7 +183,11 @@ class _File:
                 original = None
                 if settings.original and function is not None and is_rewritten(function):
                     original = original_of(job.path, node.name, settings.original, settings.base)
-                report = verify_node(report, node, function, worker.samples, settings, original, self._known(job, node, config))
+                known = self._known(job, node, config)
+                if job.calls:
+                    report = verify_caller(function, job, settings, known)  # type: ignore[arg-type]
+                else:
+                    report = verify_node(report, node, function, worker.samples, settings, original, known)
         except LoadError as e:
             report.findings.append(dataclasses.replace(already_rewritten(report), message=str(e)))
         except NoInstanceError as e:
@@ -184,6 +196,8 @@ class _File:
             report.findings.append(ended_by(report, e))
         steps("")  # a copy that user code made ends here
         _as_given(report, job, place)
+        if job.calls and (not report.checked.get("inputs") or any(f.name == "undeclared-input" for f in report.findings)):
+            return {"report": report.to_json(), "text": "", "ok": True}  # it could not be run
         return {"report": report.to_json(), "text": str(report), "ok": report.ok}
 
 
@@ -307,6 +321,14 @@ def verify_node(
     except (SpecError, TypeError) as e:
         empty.findings.append(undeclared(empty, str(e)))
         return empty
+
+
+def verify_caller(function: Callable[..., Any], job: Job, settings: Settings, known: Known) -> Report:
+    """The report of a plain function that calls nodes: with them rewritten it must do what it did."""
+    examples = max(settings.max_examples // 2, 1)
+    report = verify(function, spec=job.specs, max_examples=examples, seed=settings.seed, ways=("rewrite",), known=known)
+    report.node = f"{job.name}, which calls {', '.join(job.calls)}"
+    return report
 
 
 def without_instance(report: Report, node: Node, why: NoInstanceError) -> Any:
