@@ -86,18 +86,18 @@ class _Reading:
         inside: set[ast.AST] = set()
         for function, (name, _) in parsed.functions.items():
             inside |= set(ast.walk(function))
-            calls = [(call, node) for call in ast.walk(function) if isinstance(call, ast.Call) and (node := self._node(call, parsed))]
+            calls = [(call, *known) for call in ast.walk(function) if isinstance(call, ast.Call) and (known := self._node(call, parsed))]
             if not calls or function in of_nodes:
                 continue
-            for call, (place, node) in calls:
+            for call, place, node in calls:
                 self._note(call, place, node)
-            specs = _handed_on(function, [(call, node) for call, (_, node) in calls])
+            specs = _handed_on(function, [(call, node) for call, _, node in calls])
             if specs is not None and key in self.given and "." not in name and self._computes(function, parsed, _DEPTH):
-                names = tuple(dict.fromkeys(node.name for _, (_, node) in calls))
+                names = tuple(dict.fromkeys(node.name for _, _, node in calls))
                 self.into.callers.append(Caller(parsed.path, name, function.lineno, specs, names))
-        for call in ast.walk(parsed.tree):
-            if isinstance(call, ast.Call) and call not in inside and (found := self._node(call, parsed)):
-                self._note(call, *found)
+        for n in ast.walk(parsed.tree):
+            if isinstance(n, ast.Call) and n not in inside and (found := self._node(n, parsed)):
+                self._note(n, *found)
 
     def _function(self, func: ast.expr, parsed: Parsed) -> tuple[Parsed, FunctionNode] | None:
         """The function of the project that a call's function is."""

@@ -255,11 +255,12 @@ def named(module: ModuleType, qualname: str) -> Any:
 
 
 def is_for_callers(before: Any, now: Any) -> bool:
-    """Whether what a function has become may be called from outside: it has a boundary, or is what it was."""
+    """Whether what a function has become may be called from outside, and is to be: it has a boundary, or is what it was and no node, which
+    would have been rewritten if that could be done."""
     inner = [inspect.unwrap(getattr(f, "__func__", f)) for f in (before, now)]
     if hasattr(now, "__np2fx_rewritten__") or not all(isinstance(f, FunctionType) for f in inner):
         return True
-    return _same_code(inner[0].__code__, inner[1].__code__)
+    return not hasattr(now, "__np2fx_spec__") and _same_code(inner[0].__code__, inner[1].__code__)
 
 
 def _same_code(a: Any, b: Any) -> bool:
