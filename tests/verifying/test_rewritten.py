@@ -215,3 +215,23 @@ def test_a_file_that_no_longer_imports(project: Any, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("np2fx.verifying.world.rewritten_texts", lambda paths: {str(Path(module.__file__).resolve()): "1 / 0\n"})
     report = np2fx.verify(module.use, max_examples=5)
     assert not report.ok and "the rewritten file cannot be imported: ZeroDivisionError" in report.findings[0].message
+
+
+def test_a_spec_of_any_rank_is_tried_with_others(converts: Any) -> None:
+    def raised(x):
+        return x.max(axis=-1) if x.ndim else x * 1.0
+
+    for spec, wrong in (("float32", 0), ("float32", 2), ("float32[..., 3]", 2)):
+        converts(lambda x, wrong=wrong: (x.amax(-1) if x.ndim else x * 1.0) + (x.ndim == wrong))
+        report = np2fx.verify(raised, spec={"x": spec}, ways=("convert",), max_examples=20)
+        assert report.counterexample is not None and report.counterexample.arguments["x"].ndim == wrong, str(report)
+    converts(lambda x: x.amax(-1) if x.ndim else x * 1.0)
+    assert np2fx.verify(raised, spec={"x": "float32"}, ways=("convert",)).ok
+
+
+@pytest.fixture
+def converts(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes convert() answer with a torch function of the test's."""
+    import np2fx.converting
+
+    return lambda form: monkeypatch.setattr(np2fx.converting, "convert", lambda fn: form)

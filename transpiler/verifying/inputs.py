@@ -37,11 +37,14 @@ class UndeclaredError(Exception):
 
 @dataclass(frozen=True)
 class Leaf:
-    """An array, NumPy scalar or tensor: its spec, the sample it is like, and which of the three it is."""
+    """An array, NumPy scalar or tensor: its spec, the sample it is like, and which of the three it is.
+
+    ranks  which other ranks it may have: "any", "more" (further axes in front), or "" """
 
     spec: TensorSpec
     sample: np.ndarray[Any, Any] | None = None
     form: str = "array"
+    ranks: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,9 @@ def _leaves(spec: Any, sample: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return spec
     seen = None if sample is None else like(sample)
+    ranks = "any" if spec.dims is ... else "more" if spec.dims[:1] == ("...",) else ""
     if not isinstance(seen, Leaf):
-        return Leaf(_with_rank(spec, 1))
+        return Leaf(_with_rank(spec, 1), ranks=ranks)
     assert seen.sample is not None
     spec = _with_rank(spec, seen.sample.ndim)
     fits = len(spec.dims) == seen.sample.ndim and all(
@@ -131,7 +135,7 @@ def _leaves(spec: Any, sample: Any) -> Any:
     )
     if spec.dtype != seen.spec.dtype or not fits:
         raise SpecError(f"the sample is {seen.spec}, which is not {spec}")
-    return Leaf(spec, seen.sample, seen.form)
+    return Leaf(spec, seen.sample, seen.form, ranks)
 
 
 def _with_rank(spec: TensorSpec, rank: int) -> TensorSpec:

@@ -23,16 +23,21 @@ def plain(arguments: Arguments) -> Arguments:
     return arguments
 
 
-def manners_for(sample: Arguments, scalars: frozenset[str], passed: Mapping[str, frozenset[str]]) -> tuple[Manner, ...]:
+def manners_for(
+    sample: Arguments, scalars: frozenset[str], passed: Mapping[str, frozenset[str]], ranks: Mapping[str, str]
+) -> tuple[Manner, ...]:
     """The manners other than the plain one that change something about arguments of the kinds of a sample.
 
     scalars  the parameters that are declared as of rank 0, or as a Python int or float
-    passed   by parameter, what callers of the project pass for it: "list", "tuple", "number" """
+    passed   by parameter, what callers of the project pass for it: "list", "tuple", "number"
+    ranks    the parameters that may have other ranks: "any", or "more" """
     found: list[Manner] = []
     if passed:
         found.append(lambda given: as_passed(given, passed))
     if scalars:
         found.append(lambda given: as_scalars(given, scalars))
+    if ranks:
+        found += [lambda given: of_more_axes(given, ranks), lambda given: of_fewer_axes(given, ranks)]
     arrays = [x for x in _ends(sample) if isinstance(x, np.ndarray)]
     long = [x for x in arrays if x.ndim and x.dtype.name != "object"]
     if any(x.ndim > 1 for x in long):
@@ -154,6 +159,20 @@ def one_memory(given: Arguments) -> Arguments:
             made[id(x)] = around[start : start + x.size].reshape(x.shape)
             made[id(x)][...] = x
     return _each(dict(given), lambda x: made.get(id(x), x))
+
+
+def of_more_axes(given: Arguments, ranks: Mapping[str, str]) -> Arguments:
+    """Arrays of free rank with one axis more."""
+    return {name: np.stack([x, x]) if ranks.get(name) and type(x) is np.ndarray else x for name, x in given.items()}
+
+
+def of_fewer_axes(given: Arguments, ranks: Mapping[str, str]) -> Arguments:
+    """Arrays of any rank with one axis less: one of rank 1 becomes a 0-d array."""
+
+    def turned(x: Any) -> Any:
+        return x[0].copy() if type(x) is np.ndarray and x.ndim > 1 and len(x) else np.array(x[0]) if type(x) is np.ndarray and x.size else x
+
+    return {name: turned(x) if ranks.get(name) == "any" and np.ndim(x) else x for name, x in given.items()}
 
 
 def as_scalars(given: Arguments, parameters: frozenset[str]) -> Arguments:

@@ -20,7 +20,7 @@ from .comparison import DEFAULTS, Tolerance, difference, short
 from .conditioning import numbers_in
 from .copies import copied
 from .counterexample import Counterexample, Shown, script, script_in_a_row, script_on_sample
-from .inputs import Plan, arguments, call_with, is_scalar, mentioned, sample_arguments
+from .inputs import Leaf, Plan, arguments, call_with, is_scalar, mentioned, sample_arguments
 from .manners import Manner, manners_for
 from .outcomes import NAMES, ends, is_refusal, outcomes_differ, said
 from .progress import Progress
@@ -105,7 +105,8 @@ class Verification:
     def choose_manners(self) -> None:
         """How the arguments may be passed, now that the sample tells their kinds."""
         scalars = frozenset(name for name, known in self.plan.items() if is_scalar(known))
-        self.manners = manners_for(self.sample, scalars, self.passed)
+        ranks = {name: known.ranks for name, known in self.plan.items() if isinstance(known, Leaf) and known.ranks}
+        self.manners = manners_for(self.sample, scalars, self.passed, ranks)
 
     @contextlib.contextmanager
     def timed(self, step: str) -> Iterator[None]:
