@@ -1,6 +1,7 @@
 """What stands above a node: imports, constants and helpers of the kinds that people write."""
 
-HEADER = '''import dataclasses
+HEADER = '''import contextlib
+import dataclasses
 import operator
 
 import numpy as np
@@ -153,6 +154,26 @@ class Running:
         self.last[self.count % 3], self.count = value, self.count + 1
         self.total = self.total + value
         return self.total / self.count
+
+
+class Ending:
+    """Ends errors of some kinds."""
+
+    def __init__(self, *kinds):
+        self.kinds, self.count = kinds, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.count += kind is not None
+        return kind is not None and issubclass(kind, self.kinds)
+
+
+@contextlib.contextmanager
+def trying(*kinds):
+    with contextlib.suppress(*kinds):
+        yield
 
 
 def spread(o):

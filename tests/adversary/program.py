@@ -44,7 +44,7 @@ class Program:
         linecache.cache[path] = (len(self.source), None, self.source.splitlines(keepends=True), path)
         names: dict[str, Any] = {"__name__": f"program_{_made}", "__file__": path}
         with imported(names["__name__"]):
-            exec(compile(self.source, path, "exec"), names)
+            exec(compile(self.source, path, "exec", dont_inherit=True), names)  # as a file is
         if stable:
             names["np"] = _stable_numpy()
         return types.SimpleNamespace(path=path, **{k: v for k, v in names.items() if not k.startswith("__")})

@@ -304,24 +304,24 @@ def value_branch(w: Writer) -> None:
     _compound(w, text)
 
 
+RISKY = (
+    "{A} + np.ones((7,))",
+    "{A}.reshape(7, 11)",
+    "np.concatenate([{A}, {A}])",
+    "{A:n} * 2",
+    "{A}[{idx}]",
+    "np.stack([{A}, {A}])",
+    "{A}[99]",
+    "{A}.sum(axis=5)",
+    "np.broadcast_to({A}, (7,))",
+)
+"""Expressions of which some raise ValueError or IndexError."""
+
+
 def guarded(w: Writer) -> None:
     """`try` around what raises ValueError, or around what does not."""
     name = w.fresh()
-    risky = w.fill(
-        w.rng.choice(
-            (
-                "{A} + np.ones((7,))",
-                "{A}.reshape(7, 11)",
-                "np.concatenate([{A}, {A}])",
-                "{A:n} * 2",
-                "{A}[{idx}]",
-                "np.stack([{A}, {A}])",
-                "{A}[99]",
-                "{A}.sum(axis=5)",
-                "np.broadcast_to({A}, (7,))",
-            )
-        )
-    )
+    risky = w.fill(w.rng.choice(RISKY))
     error = w.rng.choice(("ValueError", "ValueError", "(ValueError, IndexError)", "Exception"))
     _compound(
         w,
@@ -333,6 +333,21 @@ def guarded(w: Writer) -> None:
 def context(w: Writer) -> None:
     head = w.rng.choice(("with np.errstate(divide='ignore', invalid='ignore'):", "with np.errstate(all='ignore'):"))
     _compound(w, w.block(head, lambda: simple(w)))
+
+
+def ended(w: Writer) -> None:
+    """`with` of what ends errors of some kinds, around what raises one, or around what does not."""
+    name, seen = w.fresh(), w.fresh()
+    kinds = w.rng.choice(("ValueError", "ValueError, IndexError", "Exception", "RuntimeError", "LookupError"))
+    head = w.rng.choice((f"Ending({kinds}) as {seen}", f"trying({kinds})", f"Ending({kinds}), trying(KeyError)"))
+    text = f"{name} = {w.fill('{A}')}\nwith {head}:\n    {name} = {w.fill(w.rng.choice(RISKY))}"
+    _compound(w, text + (f"\n{name} = {name} + {seen}.count" if " as " in head else ""))
+
+
+def single_bool(w: Writer) -> None:
+    """NumPy's two bools are one object each."""
+    test = w.rng.choice(("{a:r}.any() is np.True_", "({a:r} > 1).all() is not np.False_", "np.True_ is ({a:r} < 2).any()"))
+    w.commit(w.fill(f"{w.fresh()} = {{A}} * (2.0 if {test} else 3.0)"))
 
 
 def inner_function(w: Writer) -> None:
@@ -423,12 +438,14 @@ def objects(w: Writer) -> None:
 
 SIMPLE: dict[Callable[[Writer], None], int] = {
     assign: 40, augment: 10, scalar_augment: 5, set_item: 16, view_and_write: 10, with_out: 5, in_place: 7, swap: 2, unpack: 4, overlap: 8,
+    single_bool: 2,
 }  # fmt: skip
 COMPOUND: dict[Callable[[Writer], None], int] = {
     loop: 8,
     branch: 5,
     value_branch: 3,
     guarded: 2,
+    ended: 2,
     context: 1,
     inner_function: 3,
     collection: 3,
