@@ -31,6 +31,9 @@ Dimension = tuple[int, int]
 _MOST_GROUPS = 6
 """Of more groups of sizes it is not found out which of them are free alone."""
 
+_LARGE = 200
+"""Nor for graphs of so many nodes: each trace of them takes its time."""
+
 
 def settle(made: TracedModule, leaves: list[Any], bound: inspect.BoundArguments, prove: bool) -> None:
     """Put into a graph what it demands of its inputs. With `prove` it is found out what it need not demand."""
@@ -120,7 +123,7 @@ class _Search:
         for found in [[[d] for d in some], groups] if len(groups) < len(some) else [groups]:
             if self.holds(found):
                 return _named(found)
-        if len(groups) > _MOST_GROUPS:
+        if len(groups) > _MOST_GROUPS or self.is_large:
             return {}
         return _named(self.largest(groups))
 
@@ -155,9 +158,15 @@ class _Search:
         made = {i: change(i, x) for i, x in enumerate(self.leaves) if self.face.firsts[i] == i}
         return [made[first] for first in self.face.firsts]
 
+    @property
+    def is_large(self) -> bool:
+        return len(self.made.graph.nodes) > _LARGE
+
     def takes_layouts(self) -> bool:
         """Whether the graph is the same for arrays in Fortran order, and for such that are parts of larger ones."""
-        return any(x.ndim for x in self.leaves) and all(self.same(self.shared(lambda i, x, f=f: f(x))) for f in (_turned, _apart_in_memory))
+        if self.is_large or not any(x.ndim for x in self.leaves):
+            return False
+        return all(self.same(self.shared(lambda i, x, f=f: f(x))) for f in (_turned, _apart_in_memory))
 
     def same(self, leaves: list[Any]) -> bool:
         """Whether the function is told the same and has the same graph for other samples."""

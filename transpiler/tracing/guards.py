@@ -32,8 +32,7 @@ def check_inputs(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pairs,
 
     one    pairs of inputs that are one tensor
     apart  pairs of inputs that do not share memory"""
-    compiled = torch.compiler.is_compiling() or torch.jit.is_tracing()
-    if compiled or type(inputs[0]) is not torch.Tensor or torch._C._len_torch_dispatch_stack():
+    if torch.compiler.is_compiling() or _is_tracing() or type(inputs[0]) is not torch.Tensor or torch._C._len_torch_dispatch_stack():
         _check_elsewhere(inputs, forms, one, apart, what)
         return
     if differ(inputs, forms) or any(not is_one(inputs[a], inputs[b]) for a, b in one):
@@ -57,14 +56,20 @@ for _function in (check_inputs, check):
     fx.node.has_side_effect(_function)
 
 
+_is_tracing = torch._C._is_tracing
+"""As `torch.jit.is_tracing`, without what that does for TorchScript's own sake."""
+
+
 def differ(inputs: Any, forms: tuple[Form, ...]) -> bool:
     """Whether some tensor is none of its form."""
     named: dict[int, Any] = {}
     for x, (dtype, sizes, layout) in zip(inputs, forms, strict=True):
         shape = x.shape
-        if x.dtype != dtype or len(shape) != len(sizes):
+        if x.dtype is not dtype and x.dtype != dtype:
             return True
         if shape != sizes:
+            if len(shape) != len(sizes):
+                return True
             for size, wanted in zip(shape, sizes, strict=True):
                 if wanted >= 0 and size != wanted:
                     return True
