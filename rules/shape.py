@@ -14,8 +14,8 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ..semantics.arrays import as_tensor, demand_layout, holds_tensor, is_recording, known, mirror, read_only, zero_d_array
-from ..semantics.dtypes import to_numpy
+from ..semantics.arrays import as_tensor, cast, demand, demand_layout, holds_tensor, is_recording, known, mirror, read_only, zero_d_array
+from ..semantics.dtypes import WIDER, to_numpy
 from ..semantics.table import Refused, refuse, rule
 from ..semantics.views import gather, giving_arrays, numpys_errors, owned, sizes, unless_same, viewing
 
@@ -316,7 +316,22 @@ def repeat(a, repeats, axis=None):
         return torch.repeat_interleave(a, repeats, dim=axis)
     a = torch.flatten(a) if axis is None else torch.atleast_1d(a)
     axis = normalize_axis_index(axis or 0, a.ndim)
+    if isinstance(repeats, torch.Tensor) and is_recording():
+        return _repeated(a, repeats, axis)
     return gather(a, axis, numpy.repeat(numpy.arange(a.shape[axis]), known(repeats)))  # raises what NumPy raises
+
+def _repeated(a, repeats, axis):
+    """`repeat` by counts that a graph computes: how long the result is depends on values."""
+    if repeats.is_floating_point() or repeats.is_complex() or repeats.dtype in WIDER:
+        raise TypeError(f"Cannot cast array data from {repeats.dtype} to dtype('int64') according to the rule 'safe'")
+    if repeats.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    counts = cast(repeats, torch.int64)
+    demand(counts >= 0, ValueError("repeats may not contain negative values."))
+    if counts.numel() != 1 and counts.shape[0] != a.shape[axis]:
+        raise ValueError(f"operands could not be broadcast together with shape ({a.shape[axis]},) ({counts.shape[0]},)")
+    lane = torch.select(torch.movedim(a, axis, 0).flatten(1), 1, 0) if a.ndim > 1 else a
+    return torch.repeat_interleave(a, counts.reshape(-1).expand_as(lane), dim=axis)
 
 @rule("numpy.ndarray.repeat", kind="shape", examples=("a.repeat(2)", "x.repeat([2], axis=0)"))
 def ndarray_repeat(a, repeats, /, axis=None):

@@ -179,7 +179,7 @@ def test_all_arguments_of_nan_to_num():
 
 
 @pytest.mark.parametrize(("function", "said"), [
-    (lambda x: [v * 2 for v in np.nditer(x, op_flags=["readwrite"])], "with op_flags"),
+    (lambda x: [v * 2 for v in np.nditer(x, flags=["external_loop"])], "with external_loop"),
     (lambda x: [v * 2 for v in np.nditer([x, x])], "with more than one array"),
 ])  # fmt: skip
 def test_what_nditer_cannot_do(function, said):

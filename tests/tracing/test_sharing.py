@@ -251,10 +251,15 @@ def writes_its_default(x, total=np.zeros(3)):  # noqa: B008
 def test_an_array_that_is_written_to_and_known():
     array, function = A.copy(), Holder(A.copy()).write
     holder = Holder(array)
-    for fn, given in ((holder.write, (array,)), (writes_a_global, (A,)), (lambda x, h: h.write(x), (array, holder))):
+    for fn, given in ((holder.write, (array,)), (writes_a_global, (A,))):
         with pytest.raises(np2fx.TraceError) as refused:
             np2fx.trace(fn, *given)
         assert refused.value.findings[0].name == "aliasing"
+    graph = np2fx.trace(lambda x, h: h.write(x), array, holder)
+    given, plain = A.copy(), A.copy()  # what an object among the arguments holds is an argument, too
+    assert np.array_equal(graph(given, Holder(given)), Holder(plain).write(plain)) and np.array_equal(given, plain)
+    with pytest.raises(np2fx.TraceError, match="one object"):
+        graph(A.copy(), Holder(A.copy()))
     graph = np2fx.trace(function, A.copy())
     assert graph(A.copy()).tolist() == [1, 2, 3]
     for given in (function.__self__.table, torch.from_numpy(function.__self__.table), function.__self__.table[:]):

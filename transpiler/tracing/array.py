@@ -100,7 +100,7 @@ class TracedNpArray(numpy.ndarray):
     shape = property(state.shape, _set_shape)
     size = property(lambda self: math.prod(state.shape(self)))
     nbytes = property(lambda self: math.prod(state.shape(self)) * self.itemsize)
-    strides = property(lambda self: state.running().fixed(self, "strides"))
+    strides = property(lambda self: state.strides(self))
     base = property(lambda self: state.running().fixed(self, "base"))
     data = property(lambda self: state.running().fixed(self, "data"))
     ctypes = property(lambda self: state.running().fixed(self, "ctypes"))
@@ -197,6 +197,26 @@ class FlatIterator:
             values = state.running().call(numpy.resize, (values, size), {})
         flat[key] = values if not isinstance(values, numpy.ndarray) or isinstance(flat[key], numpy.ndarray) else values[0]
         base[...] = flat.reshape(base.shape)
+
+    def __eq__(self, other: Any) -> Any:
+        return self.copy() == other
+
+    def __ne__(self, other: Any) -> Any:
+        return self.copy() != other
+
+    def __lt__(self, other: Any) -> Any:
+        return self.copy() < other
+
+    def __le__(self, other: Any) -> Any:
+        return self.copy() <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return self.copy() > other
+
+    def __ge__(self, other: Any) -> Any:
+        return self.copy() >= other
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise error("opaque-call", "x.flat meets a NumPy function that reads it element by element", "use x.ravel()")

@@ -115,6 +115,27 @@ _TWINS: dict[int, Callable[..., Any]] = {}
 """The twins by the ids of the builtins (which live as long as Python)."""
 
 
+_STRIDED = numpy.lib.stride_tricks.as_strided
+
+
+def _strided(*args: Any, **kwargs: Any) -> Any:
+    """`as_strided`, which NumPy does not dispatch."""
+    tracer = state.active()
+    return _STRIDED(*args, **kwargs) if tracer is None else tracer.call(_STRIDED, args, kwargs)
+
+
+def _array_of_shape(shape: Any, dtype: Any = float, buffer: Any = None, offset: Any = 0, strides: Any = None, order: Any = None) -> Any:
+    """`numpy.ndarray(shape)`: `numpy.empty`, where no memory is given."""
+    tracer = state.active()
+    if tracer is None or buffer is not None or offset or strides is not None:
+        return numpy.ndarray(shape, dtype, buffer, offset, strides, order)
+    return tracer.call(numpy.empty, (shape,), {"dtype": dtype, "order": order or "C"})
+
+
+_TWINS[id(_STRIDED)] = _strided
+_TWINS[id(numpy.ndarray)] = _array_of_shape
+
+
 def _conversion(kind: Any) -> None:
     @_twin(kind)
     def conversion(*args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from ..semantics.table import Rule
+from .array import FlatIterator
 from .state import leaves
 from .storage import owner_of
 
@@ -43,7 +44,9 @@ def listed(x: Any) -> Any:
     """`x` with lists for deques, also inside of lists and tuples. Others are unchanged."""
     if isinstance(x, deque):
         return [listed(i) for i in x]
-    if type(x) not in (list, tuple) or not any(isinstance(i, (list, tuple, deque)) for i in x):
+    if type(x) is FlatIterator:
+        return x.copy()
+    if type(x) not in (list, tuple) or not any(isinstance(i, (list, tuple, deque, FlatIterator)) for i in x):
         return x
     made = type(x)(map(listed, x))
     return made if any(a is not b for a, b in zip(x, made, strict=True)) else x

@@ -17,7 +17,7 @@ from .module import Face, TracedModule
 from .number import TracedNumber, only
 from .reach import reaches_traced
 from .risks import must_stay
-from .structure import Fixed, Leaf, Node, flatten, rebuild
+from .structure import Fixed, Leaf, Node, flatten, is_plain, rebuild
 from .tracer import Tracer
 
 
@@ -61,8 +61,9 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
 
 def _check_kinds(structure: Any, face: Face) -> None:
     """Objects that hold traced arrays are no structure that a graph could give again."""
-    if isinstance(structure, Fixed) and type(structure.value) not in ATOMS and reaches_traced(structure.value):
-        kind = type(structure.value)
+    fixed = isinstance(structure, Fixed) and type(structure.value) not in ATOMS and reaches_traced(structure.value)
+    if fixed or (isinstance(structure, Node) and is_plain(structure.kind)):
+        kind = type(structure.value) if fixed else structure.kind
         hint = "return its arrays" + (", or make the class a dataclass" if module_of(kind) not in ("builtins", "collections") else "")
         raise error("not-rewritten", f"the function returns a {kind.__name__} that holds arrays: "
                     "a graph returns arrays, and lists, tuples, dicts, named tuples and dataclasses of them", hint, face.place)  # fmt: skip

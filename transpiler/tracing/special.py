@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -57,17 +56,109 @@ def _empty(name: str) -> Any:
 _ORIGINALS: dict[str, Any] = {"empty": numpy.empty, "empty_like": numpy.empty_like}
 
 
-def elements(tracer: Tracer, kind: Any, array: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+def elements(tracer: Tracer, kind: Any, array: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.nditer` and `np.ndenumerate` over one traced array, in C order."""
+    if isinstance(array, (list, tuple)) and len(array) == 1:
+        array = array[0]
     if not isinstance(array, TracedNpArray):
         tracer.fail("element-iteration", f"numpy.{kind.__name__} with more than one array", "use array operations, or loop over indices")
-    if args or kwargs:
-        said = ", ".join(kwargs) if kwargs else "flags"
-        tracer.fail("element-iteration", f"numpy.{kind.__name__} with {said}", "use array operations, or loop over indices")
-    if kind.__name__ == "nditer" and not array._value.flags.c_contiguous:
-        tracer.fail("element-iteration", "numpy.nditer over an array that is not C-contiguous", "loop over x.ravel()")
-    for index in numpy.ndindex(fixed_shape(array)):
-        yield (index, array[index]) if kind.__name__ == "ndenumerate" else array[(*index, ...)]
+    if kind.__name__ == "ndenumerate":
+        return ((index, array[index]) for index in numpy.ndindex(fixed_shape(array)))
+    return Elements(tracer, array, *args, **kwargs)
+
+
+class Elements:
+    """`np.nditer` over one traced array that is C-contiguous: its elements as 0-d views, one after the other."""
+
+    def __init__(self, tracer: Tracer, array: TracedNpArray, flags: Any = (), op_flags: Any = (), order: str = "K", **others: Any) -> None:
+        said = [*others, *(f for f in flags or () if f not in ("multi_index", "c_index", "zerosize_ok", "refs_ok"))]
+        modes = [m for part in op_flags or () for m in ([part] if isinstance(part, str) else part)]
+        said += [m for m in modes if m not in ("readonly", "readwrite", "writeonly")]
+        if said or order not in ("K", "C"):
+            what = ", ".join(said) or f"order={order!r}"
+            tracer.fail("element-iteration", f"numpy.nditer with {what}", "use array operations, or loop over indices")
+        if not array._value.flags.c_contiguous:
+            tracer.fail("element-iteration", "numpy.nditer over an array that is not C-contiguous", "loop over x.ravel()")
+        self.array, self.flags = array, tuple(flags or ())
+        self.writes = any(m != "readonly" for m in modes)
+        self.places = list(numpy.ndindex(fixed_shape(array)))
+        if not self.places and "zerosize_ok" not in self.flags:
+            raise ValueError("Iteration of zero-sized operands is not enabled")
+        self.at, self.started = 0, False
+        self.shape, self.ndim, self.itersize, self.nop = array._value.shape, array.ndim, len(self.places), 1
+        self.operands = (array,)
+
+    def __iter__(self) -> Elements:
+        return self
+
+    def __next__(self) -> Any:
+        self.at += self.started
+        self.started = True
+        if self.finished:
+            raise StopIteration
+        return self.value
+
+    @property
+    def finished(self) -> bool:
+        return self.at >= len(self.places)
+
+    @property
+    def multi_index(self) -> tuple[int, ...]:
+        if "multi_index" not in self.flags:
+            raise ValueError("Iterator is not tracking a multi-index")
+        return self._place()
+
+    @property
+    def index(self) -> int:
+        if "c_index" not in self.flags:
+            raise ValueError("Iterator does not have an index")
+        return self.at
+
+    @property
+    def iterindex(self) -> int:
+        return self.at
+
+    def _place(self) -> tuple[int, ...]:
+        if self.finished:
+            raise ValueError("Iterator is past the end")
+        return self.places[self.at]
+
+    @property
+    def value(self) -> Any:
+        found = self.array[(*self._place(), ...)]
+        return found if self.writes else found.copy()
+
+    def iternext(self) -> bool:
+        """To the next element; whether there is one."""
+        self.at += 1
+        return not self.finished
+
+    def reset(self) -> None:
+        self.at, self.started = 0, False
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, operand: int) -> Any:
+        if operand not in (0, -1):
+            raise IndexError(f"Iterator operand index {operand} is out of bounds")
+        return self.value
+
+    def __setitem__(self, operand: int, value: Any) -> None:
+        if operand not in (0, -1):
+            raise IndexError(f"Iterator operand index {operand} is out of bounds")
+        if not self.writes:
+            raise RuntimeError("Iterator operand 0 is not writeable")
+        self.array[self._place()] = value
+
+    def __enter__(self) -> Elements:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def close(self) -> None:
+        """Nothing is held back here."""
 
 
 def extreme(tracer: Tracer, name: str, items: list[Any], better: numpy.ufunc) -> Any:
@@ -115,7 +206,34 @@ def _size(tracer: Tracer, a: Any, axis: Any = None) -> Any:
     return size_of(a, axis) if type(a) is TracedNpArray else NotImplemented
 
 
+def as_strided(tracer: Tracer, x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
+    """`as_strided` of a contiguous array: a view at constant positions of its memory, which must not reach beyond it."""
+    if not isinstance(x, TracedNpArray):
+        return NotImplemented
+    if holds_traced((shape, strides)) or x._storage.base is not None:
+        tracer.fail("aliasing", "numpy.lib.stride_tricks.as_strided by computed strides", "use an array of positions")
+    fixed_shape(x)
+    real = x._value
+    if not real.flags.c_contiguous:
+        tracer.fail("aliasing", "numpy.lib.stride_tricks.as_strided of an array that is not contiguous", "copy it first")
+    with tracer.inside():
+        shape = real.shape if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+        strides = real.strides if strides is None else tuple(strides)
+        reach = [s * (n - 1) for s, n in zip(strides, shape, strict=True)]
+        inside = 0 in shape or (all(s % real.itemsize == 0 for s in strides) and min([0, *reach]) >= 0 and sum(reach) < real.nbytes)
+        if not inside:
+            tracer.fail("aliasing", "numpy.lib.stride_tricks.as_strided reaches beyond the array", "take a shape that stays inside")
+        view = numpy.lib.stride_tricks.as_strided(real, shape, strides, writeable=writeable)
+        if tracer.is_constant(x):
+            return tracer.constant(view)
+        if not view.size:
+            return tracer.constant(view.copy())
+        x._storage.materialise()
+        return tracer.note_array(view, x._storage, None)
+
+
 SPECIAL: dict[str, Any] = {
+    "numpy.lib.stride_tricks.as_strided": as_strided,
     "numpy.arange": arange,
     "numpy.shape": _shape,
     "numpy.size": _size,

@@ -126,6 +126,19 @@ def fixed_shape(x: Any) -> tuple[int, ...]:
     return found
 
 
+def strides(x: Any) -> Any:
+    """The strides of a contiguous array, which its shape tells; those of any other are no part of a graph."""
+    if x._value is None:
+        return numpy.ndarray.strides.__get__(x)  # type: ignore[attr-defined]
+    if running().is_constant(x) or not x._value.flags.c_contiguous:
+        return running().fixed(x, "strides")
+    steps, step = [], x.itemsize
+    for size in reversed(fixed_shape(x)):
+        steps.append(step)
+        step = step * size
+    return tuple(reversed(steps))
+
+
 def flags(x: Any) -> Any:
     """The `flags` of an array: those of its values, or the shell's own while it is made."""
     if x._value is None:

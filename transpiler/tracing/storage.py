@@ -105,6 +105,8 @@ class Storage:
 
     def write(self, view: numpy.ndarray[Any, Any], new: torch.Tensor) -> None:
         """Let `new`, in the shape and dtype of the view, be its value. NumPy has written already."""
+        if _overlaps(view):
+            raise error("aliasing", "a write into an array that has several elements in one place of memory", "write into a copy")
         value = self.materialise()
         self.written = True
         self.version += 1
@@ -167,6 +169,16 @@ class Storage:
                 as_strided(memory[low:], owner.shape, steps)[...] = numpy.arange(owner.size).reshape(owner.shape)
             self._places = memory
         return self._places
+
+
+def _overlaps(view: numpy.ndarray[Any, Any]) -> bool:
+    """Whether elements of a view may lie in one place (`as_strided`): where a step is shorter than what lies within it."""
+    reach = view.itemsize
+    for step, count in sorted((abs(s), n) for s, n in zip(view.strides, view.shape, strict=True) if n > 1):
+        if step < reach:
+            return True
+        reach += step * (count - 1)
+    return False
 
 
 def _scattered(places: torch.Tensor) -> Any:

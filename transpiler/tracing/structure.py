@@ -9,6 +9,7 @@ import functools
 import inspect
 import keyword
 import re
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -61,7 +62,9 @@ class Node:
             for key, part in zip(self.keys, parts, strict=True):
                 _plain(self.kind).__setitem__(made, key, part)
             return made
-        if dataclasses.is_dataclass(self.kind):
+        if self.kind is types.SimpleNamespace:
+            return types.SimpleNamespace(**dict(zip(self.keys, parts, strict=True)))
+        if dataclasses.is_dataclass(self.kind) or is_plain(self.kind):
             made = object.__new__(self.kind)  # type: ignore[arg-type]
             for key, part in zip(self.keys, parts, strict=True):
                 object.__setattr__(made, key, part)
@@ -97,7 +100,26 @@ def children(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         names = attributes(x)
         return names, tuple(getattr(x, n) for n in names)
+    if type(x) is types.SimpleNamespace or is_plain(type(x)):
+        return tuple(vars(x)), tuple(vars(x).values())
     return None
+
+
+def is_plain(kind: type) -> bool:
+    """True for a user's class whose objects are their attributes and nothing else: none of compiled code among its bases, no slots."""
+    if dataclasses.is_dataclass(kind) or not kind.__flags__ & _HEAP_TYPE:
+        return False
+    return all(map(_holds_attributes, kind.__mro__[:-1]))
+
+
+def _holds_attributes(cls: type) -> bool:
+    return is_users(cls) and type(cls) is type and "__slots__" not in vars(cls) and not _SPECIAL & vars(cls).keys()
+
+
+_HEAP_TYPE = 1 << 9
+_SPECIAL = {"__new__", "__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", "__getstate__",
+            "__array__", "__array_ufunc__", "__array_function__", "__torch_function__", "__call__"}  # fmt: skip
+"""Methods of classes whose objects are more than what they hold."""
 
 
 def attributes(x: Any) -> tuple[str, ...]:
@@ -166,8 +188,9 @@ def holds_arrays(x: Any) -> bool:
     return _has_leaf((children(x) or ((), ()))[1])
 
 
-def _has_leaf(parts: tuple[Any, ...]) -> bool:
-    return any(is_leaf(p) or _has_leaf((children(p) or ((), ()))[1]) for p in parts)
+def _has_leaf(parts: tuple[Any, ...], above: tuple[int, ...] = ()) -> bool:
+    found = ((p, (children(p) or ((), ()))[1] if id(p) not in above else ()) for p in parts)
+    return any(is_leaf(p) or _has_leaf(inner, (*above, id(p))) for p, inner in found)
 
 
 def rebuild(structure: Any, leaf: Callable[[int], Any], made: dict[int, Any] | None = None) -> Any:

@@ -23,7 +23,7 @@ from ..semantics.table import Refused, Rule
 from ..semantics.ufunc import Ufunc, outputs
 from .alarms import check_errors
 from .arguments import Arguments
-from .array import TracedNpArray
+from .array import FlatIterator, TracedNpArray
 from .calls import Call, bound, listed, setitem, stated, take_out
 from .compare import difference, largest_in
 from .errors import TraceError, user_frame
@@ -43,6 +43,8 @@ _INPLACE = frozenset((
 ))  # fmt: skip
 _ROUNDING = frozenset(("elementwise", "reduction", "linalg", "fft", "polynomial", "signal"))
 """Kinds of rules that compute, where others move what there is."""
+_PICKING = frozenset(("numpy.ndarray.__getitem__", "numpy.ndarray.__setitem__"))
+"""What fails for its key and the shape of its array, whatever the values in it are."""
 _FLOAT = numpy.dtype("float64")
 _OTHERWISE = "write it with other NumPy functions, or split the node around it"
 
@@ -103,6 +105,7 @@ class Tracer(Arguments):
 
     def ufunc(self, function: numpy.ufunc, method: str, inputs: Any, kwargs: Any) -> Any:
         """A ufunc or one of its methods."""
+        inputs = tuple(x.copy() if type(x) is FlatIterator else x for x in inputs)
         with self.inside():
             known = find(function)
             function = known.function
@@ -218,11 +221,12 @@ class Tracer(Arguments):
 
     def setitem(self, array: TracedNpArray, key: Any, value: Any) -> None:
         """`array[key] = value`."""
+        value = listed(value)
         with self.inside():
             known = known_method("__setitem__")
             self._mark("numpy.ndarray.__setitem__")
             key = plain(self, self._key(key))
-            real = Call(setitem, (array, key, listed(value)), {}, {})
+            real = Call(setitem, (array, key, value), {}, {})
             self._run(known, real, array, lambda a, _: self._assigned(key, *a))
 
     def _assigned(self, key: Any, array: Any, torch_key: Any, value: Any) -> torch.Tensor:
@@ -265,7 +269,8 @@ class Tracer(Arguments):
         extra = self._split(real.extra, [])[0]
         before = self.caught
         try:
-            result = self.numpy(lambda: real.function(*args, **kwargs, **extra), bool(traced))
+            first = real.args[0] if real.args and known.name in _PICKING else None
+            result = self.numpy(lambda: real.function(*args, **kwargs, **extra), any(x is not first or self.is_loose(x) for x in traced))
         except (IndexError, ValueError) as problem:
             kept = [*targets, *(real.args[:1] if known.name.startswith("numpy.ndarray.") else ())]
             other = None if self.on_sample else with_other_values(self, real, problem, kept, targets)
@@ -315,6 +320,10 @@ class Tracer(Arguments):
             self._rule_failed(known, problem)
         finally:
             self.recorder.current = ""
+
+    def is_loose(self, x: Any) -> bool:
+        """Whether a size of a traced value depends on values."""
+        return self.recorder.is_loose(self.tensor(x))
 
     def numpy(self, run: Callable[[], Any], traced: bool = False) -> Any:
         """Run NumPy itself, and note what it raises for values that are only known when the graph runs."""
@@ -569,7 +578,8 @@ _OF_SHAPES = (
     "operands could not be broadcast together", "cannot reshape array of size", "all the input array",
     "all input arrays must have the same shape", "could not broadcast input array", "non-broadcastable output operand", "shapes ",
     "too many indices for array", "shape mismatch", "matmul: ", "array split does not result",
-    "setting an array element with a sequence",
+    "setting an array element with a sequence", "Last 2 dimensions of the array must be square", "zero-size array to reduction operation",
+    "attempt to get arg", "need at least one array", "axes don't match array", "cannot select an axis to squeeze out",
     "operands could not be broadcast with remapped", "assignment destination is read-only", "output array is read-only",
 )  # fmt: skip
 """How NumPy's errors begin that are raised for shapes and memory, whatever the values are."""
@@ -579,4 +589,4 @@ def _is_of_shapes(problem: BaseException) -> bool:
     """True for an error that hangs on shapes alone: whoever catches it has asked for a shape, on which a graph is specialised anyway."""
     if isinstance(problem, numpy.exceptions.AxisError):
         return True
-    return isinstance(problem, (ValueError, IndexError)) and str(problem).startswith(_OF_SHAPES)
+    return isinstance(problem, (ValueError, IndexError, numpy.linalg.LinAlgError)) and str(problem).startswith(_OF_SHAPES)
