@@ -310,3 +310,18 @@ def test_what_a_module_in_a_folder_keeps(tmp_path, monkeypatch):
     finally:
         for name in [n for n in sys.modules if n.startswith(("shared_folder", "shared_keeps"))]:
             del sys.modules[name]
+
+
+def test_a_write_into_memory_that_another_argument_lies_on_from_further_on_is_refused():
+    def added(x, y):
+        x += 1
+        return x + y
+
+    graph = np2fx.trace(added, np.ones(3), np.ones(3))
+    memory = np.arange(8.0)
+    for x, y in ((memory[:3], memory[1:4]), (memory[1:4], memory[:3]), (memory[:5:2], memory[1:4])):
+        with pytest.raises(np2fx.TraceError) as refused:
+            graph(x, y)
+        assert refused.value.findings[0].name == "aliasing"
+    np.testing.assert_array_equal(memory, np.arange(8.0))
+    np.testing.assert_array_equal(graph(memory[:3], memory[3:6]), [4.0, 6.0, 8.0])

@@ -190,9 +190,11 @@ class TracedModule(fx.GraphModule):
     def _check_memory(self, face: Face, leaves: list[Any], tensors: list[torch.Tensor]) -> None:
         """A graph that writes into an argument keeps the others apart from it, but for those that were the same when it was traced."""
         kept = [i for i, first in enumerate(face.firsts) if first == i or leaves[i] is not leaves[first]]
-        memory = [tensors[i].untyped_storage().data_ptr() for i in kept]
+        memory = [span_of(tensors[i]) for i in kept]
         for i in face.mutated:
-            if tensors[i].device.type != "meta" and tensors[i].numel() and memory.count(tensors[i].untyped_storage().data_ptr()) > 1:
+            own = span_of(tensors[i])
+            shared = sum(own[0] == storage or (low < own[2] and own[1] < high) for storage, low, high in memory) > 1
+            if shared and tensors[i].device.type != "meta" and tensors[i].numel():
                 raise trace_error("aliasing", f"{face.names[i]} is written to and shares its memory with another argument",
                                   "pass a copy", face.place)  # fmt: skip
 
@@ -200,6 +202,14 @@ class TracedModule(fx.GraphModule):
         made: Any = super().__deepcopy__(memo)
         made.face, made._bare = copy.copy(self.face), None
         return made  # type: ignore[no-any-return]
+
+
+def span_of(x: torch.Tensor) -> tuple[int, int, int]:
+    """Where a tensor lies in memory: its storage, its first byte, and the one behind its last. Arrays on one memory are tensors with
+    storages of their own, each from its first element on."""
+    low = x.data_ptr()
+    reach = sum((size - 1) * stride for size, stride in zip(x.shape, x.stride(), strict=True)) + 1 if x.numel() else 0
+    return x.untyped_storage().data_ptr(), low, low + reach * x.element_size()
 
 
 def check_known(face: Face, leaves: list[Any]) -> None:
