@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+import operator
 from collections.abc import Iterable
 
 import numpy
@@ -18,7 +19,7 @@ from ..semantics.copying import copied
 from ..semantics.dtypes import to_numpy, to_torch
 from ..semantics.table import Refused, refuse, rule
 from ..semantics.views import giving_arrays, retyped, seen_as, viewing
-from .creation import check_device, ordered
+from .creation import check_device, check_like, ordered
 from .mathematics import arctan2
 
 
@@ -322,6 +323,10 @@ def iterable(y):
       examples=("np.fromiter((i * 2 for i in range(4)), dtype=float)", "np.fromiter([v[0], 1], int, count=2)"))  # fmt: skip
 def fromiter(iter, dtype, count=-1, *, like=None):
     """The elements one by one, cast to `dtype`; the first `count` of them."""
+    check_like(like)
+    count = operator.index(count)
+    if not -(2**63) <= count < 2**63:
+        raise OverflowError("Python int too large to convert to C ssize_t")
     items = list(itertools.islice(iter, count if count >= 0 else None))
     if len(items) < count:
         raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
@@ -332,6 +337,8 @@ def fromiter(iter, dtype, count=-1, *, like=None):
 @rule("numpy.from_dlpack", kind="creation", view=True, examples=("np.from_dlpack(f)",))
 def from_dlpack(x, /, *, device=None, copy=None):
     check_device(device)
+    if not hasattr(x, "__dlpack__"):
+        raise AttributeError(f"'{type(x).__name__}' object has no attribute '__dlpack__'")
     return zero_d_array(_as_array(x, None, "K", copy))
 
 @rule("numpy.frombuffer", kind="creation", examples=("np.frombuffer(b'01234567', 'u1')", "np.frombuffer(b'01234567', 'i2', 2, 2)"))

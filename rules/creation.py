@@ -28,6 +28,11 @@ def check_device(device):
     if str(device) not in ("None", "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
 
+def check_like(like):
+    """Raises NumPy's TypeError for a `like=` that is no array."""
+    if like is not None and not isinstance(like, (torch.Tensor, numpy.ndarray)):
+        raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+
 def ordered(made, order):
     """`made` in the memory order "C" or "F" (views of it then have NumPy's strides); as it is for "K" and "A"."""
     if order not in (None, *"CFAKcfak"):
@@ -47,7 +52,7 @@ def _new_shape(shape):
 
 def _is_plain(shape, order, device):
     """An array with axes, laid out as torch does it."""
-    return not isinstance(shape, torch.Tensor) and shape != () and order == "C" and device is None
+    return not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None
 
 @rule("numpy.zeros", kind="creation", examples=("np.zeros((2, 3))", "np.zeros(4, dtype=np.float32)", "np.zeros(a.shape, a.dtype)"))
 @numpys_errors
@@ -198,7 +203,6 @@ def _samples_along(axis, y):
     return y if axis == 0 else torch.movedim(y, 0, normalize_axis_index(operator.index(axis), y.ndim))
 
 @rule("numpy.logspace", kind="creation", examples=("np.logspace(f, 1, 3, base=2.0)", "np.logspace(0, 3, 4, endpoint=False, dtype=int)"))
-@numpys_errors
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """`base ** linspace(start, stop)`."""
     if not holds_tensor((start, stop, base)):
@@ -311,6 +315,7 @@ def indices(dimensions, dtype=int, sparse=False):
 @rule("numpy.fromfunction", kind="creation", examples=("np.fromfunction(lambda i, j: i + j, (2, 3))",))
 def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
     """The function is called once, on the arrays of all indices."""
+    check_like(like)
     return function(*torch.unbind(indices(shape, dtype)), **kwargs)
 
 refuse("numpy.fromfile", "numpy.fromstring", "numpy.fromregex", "numpy.loadtxt", "numpy.genfromtxt", "numpy.load", "numpy.memmap",

@@ -11,9 +11,10 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ..semantics.arrays import as_tensor
+from ..semantics.arrays import as_tensor, zero_d_array
 from ..semantics.dtypes import complex_of, real_of, to_numpy
 from ..semantics.table import Refused, rule
+from ..semantics.views import owned
 from .arithmetic import divide, multiply
 from .creation import check_device
 
@@ -93,7 +94,7 @@ def _over(transform, a, s, axes, norm, one, last):
     axes = [normalize_axis_index(operator.index(d), a.ndim) for d in axes]
     sizes = [a.shape[d] for d in axes]
     if not axes and one is last:
-        return a
+        return zero_d_array(owned(a))
     if not axes:
         raise IndexError("at least one axis is needed")
     if s is not None:
@@ -151,7 +152,7 @@ def _frequencies(n, d, device, halved):
     check_device(device)
     if isinstance(n, torch.Tensor):
         raise Refused("n is computed from the inputs, but decides a shape", "pass n as a Python int", "data-dependent-shape")
-    if not isinstance(n, (int, numpy.integer)):
+    if not isinstance(n, (int, numpy.integer)) or isinstance(n, bool):
         raise ValueError("n should be an integer")
     n = int(n)
     steps = torch.arange(n // 2 + 1) if halved else torch.cat([torch.arange((n + 1) // 2), torch.arange(-(n // 2), 0)])

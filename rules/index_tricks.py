@@ -106,7 +106,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     modes = [mode] * len(dims) if isinstance(mode, str) else mode
     axes = list(zip(map(_positions, columns), map(operator.index, dims), modes, strict=True))
     total, stride = 0, 1
-    for place, n, how in axes[::-1] if order == "C" else axes:  # from the axis whose neighbours are neighbours in memory
+    for place, n, how in axes[::-1] if order in (None, "C", "c") else axes:  # from the axis whose neighbours are neighbours in memory
         if how == "clip":
             place = torch.clamp(place, 0, n - 1)
         elif how == "wrap":

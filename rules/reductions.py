@@ -16,7 +16,7 @@ import torch
 from ..semantics.arrays import as_tensor, cast, widen
 from ..semantics.axes import axes_of, count_of, masked, merged, over_axes, restored, start_of
 from ..semantics.dtypes import WIDER, inexact, real_of, to_numpy, to_torch
-from ..semantics.table import rule
+from ..semantics.table import Refused, rule
 from .arithmetic import maximum, minimum, multiply, subtract
 
 UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
@@ -178,6 +178,8 @@ def _variance(a, axis, dtype, ddof, keepdims, where, mean):
     """NumPy's steps, each in NumPy's dtype: sum |a - mean|**2, over max(n - ddof, 0)."""
     work = to_torch(dtype) if dtype is not None else inexact(a.dtype)
     deviation = subtract(a, mean if mean is not None else _mean(a, axis, work, True, where))
+    if deviation.is_complex() and not a.is_complex():
+        raise Refused("a complex mean of a real array", "give a real mean=")
     plain = a.is_floating_point() or a.is_complex()
     total = sum(squared(deviation), axis, dtype or (real_of(deviation.dtype) if plain else torch.float64), None, keepdims, where=where)
     freedom = count_of(a, axis, keepdims, where) - ddof

@@ -174,7 +174,7 @@ def squeeze(a, axis=None):
     """Raises ValueError where an axis to remove is not of size one."""
     a = as_tensor(a)
     if axis is None or (a.ndim == 0 and axis in (0, -1)):
-        return torch.squeeze(a)
+        return torch.squeeze(a) if a.ndim == 0 else zero_d_array(torch.squeeze(a))
     axes = _axes(axis if isinstance(axis, tuple) else operator.index(axis), a.ndim)
     if any(a.shape[d] != 1 for d in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
@@ -277,10 +277,17 @@ def roll(a, shift, axis=None):
 
 def _roll_by_tensor(a, shift, axes):
     """A shift computed from the inputs is an index computed in the graph. Several shifts along one axis add up."""
+    large = shift.dtype == torch.uint64
+    shift = shift.to(torch.int64)
+    if large and len(axes) == 1 and shift.numel() > 1:
+        raise Refused("several shifts of uint64 along one axis", "cast them to int64 first", "unsupported-dtype")
     shifts = torch.unbind(torch.broadcast_to(shift, (len(axes),))) if len(axes) != 1 else [torch.sum(shift)]
     for d, s in zip(axes, shifts, strict=True):
-        n = a.shape[d]
-        a = gather(a, d, torch.remainder(torch.arange(n, device=a.device) - s, max(n, 1)))
+        n = max(a.shape[d], 1)
+        turn = torch.remainder(s, n)
+        if large:
+            turn = turn + torch.where(torch.lt(s, 0), 2**64 % n, 0)
+        a = gather(a, d, torch.remainder(torch.arange(a.shape[d], device=a.device) - turn, n))
     return a
 
 @rule("numpy.resize", kind="shape", examples=("np.resize(x, (2, 3))", "np.resize(a, 5)"))

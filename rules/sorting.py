@@ -14,7 +14,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, beside, cast, demand, holds_tensor, widen
+from ..semantics.arrays import as_tensor, beside, cast, demand, holds_tensor, widen, zero_d_array
 from ..semantics.axes import on_axis
 from ..semantics.dtypes import promote
 from ..semantics.table import Refused, rule
@@ -240,8 +240,10 @@ def unique_counts(x):
 
 @rule("numpy.unique_inverse", kind="sorting", examples=("np.unique_inverse(np.nan_to_num(x))",))
 def unique_inverse(x):
-    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+    values, inverse = unique(x, return_inverse=True, equal_nan=False)
+    return UniqueInverseResult(values, zero_d_array(inverse))
 
 @rule("numpy.unique_all", kind="sorting", examples=("np.unique_all(x)",))
 def unique_all(x):
-    return UniqueAllResult(*unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False))
+    values, indices, inverse, counts = unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    return UniqueAllResult(values, indices, zero_d_array(inverse), counts)

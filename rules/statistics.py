@@ -171,10 +171,16 @@ def _interpolated(ordered, q, method, weak, skip_nan):
     if skip_nan and ordered.is_floating_point():
         n = torch.sum(torch.logical_not(torch.isnan(ordered)), dim=-1)
     virtual_index, fraction = _METHODS[method]
+    whole = None if weak or q.is_floating_point() or method not in _WHOLE else torch.int64 if q.dtype == torch.bool else q.dtype
+    if whole == torch.uint64:
+        raise OverflowError("Python integer -1 out of bounds for uint64")
     if method != "linear" and not q.is_floating_point():
         q = q.to(torch.float64)
     index = virtual_index(n, q.reshape(tuple(q.shape) + (1,) * (ordered.ndim - 1)))
-    if fraction is None or not index.is_floating_point():
+    if whole is not None:  # the fraction is an integer, too: 0
+        found = _taken(ordered, torch.clamp(index, max=_like(n - 1, index)), q)
+        found = cast(found, subtract(found, cast(torch.zeros_like(q), whole)[(..., *(None,) * (found.ndim - q.ndim))]).dtype)
+    elif fraction is None or not index.is_floating_point():
         found = _taken(ordered, torch.clamp(index, max=_like(n - 1, index)), q)
     else:
         floor = torch.floor(index)
@@ -193,7 +199,7 @@ def _like(n, index):
 def _taken(ordered, index, q):
     """The elements of each slice at its indices (not below 0), which have the shape `q.shape + slices` (broadcast), as the result."""
     slices = tuple(ordered.shape[:-1])
-    positions = torch.broadcast_to(torch.clamp(index, min=0), tuple(q.shape) + slices).reshape((q.numel(), *slices))
+    positions = torch.broadcast_to(torch.clamp(index, min=0).to(torch.int64), tuple(q.shape) + slices).reshape((q.numel(), *slices))
     found = torch.movedim(along(ordered, torch.movedim(positions, 0, -1), -1), -1, 0)
     return found.reshape(tuple(q.shape) + slices)
 
@@ -257,6 +263,9 @@ _METHODS = {
     "nearest": (lambda n, q: torch.round((n - 1) * q).to(torch.int64), None),
 }  # fmt: skip
 
+_WHOLE = ("averaged_inverted_cdf", "interpolated_inverted_cdf", "weibull")
+"""Methods that make a whole index of an integer `q`: the fraction has its dtype, and so has the result of integers."""
+
 # Correlation.
 
 @rule("numpy.cov", kind="reduction",
@@ -266,6 +275,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     """Covariance of variables (rows, unless `rowvar=False`), in float64 at least; too few observations give NaN or inf."""
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
+    if not isinstance(ddof, (int, float, type(None), torch.Tensor)):
+        raise Refused("a ddof that is a NumPy scalar", "give it as a Python int")
     m = as_tensor(m)
     both = [m] if y is None else [m, beside(m, as_tensor(y))]
     for name, x in zip("my", both, strict=False):

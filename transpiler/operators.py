@@ -33,6 +33,7 @@ from .powers import is_array, raised
 from .semantics.arrays import as_tensor, is_scalar, on_memory, written_outside, zero_d_array
 from .semantics.dtypes import to_numpy
 from .semantics.indexing import FlatView
+from .semantics.keys import whole
 from .semantics.table import REFUSALS, Refusal, Refused
 from .source.facts import OPERATORS as _BY_NODE
 
@@ -207,7 +208,7 @@ def contains(a: Any, value: Any) -> bool:
     if isinstance(a, HASHED):
         return python(value) in a
     if isinstance(a, (list, tuple, collections.deque, collections.abc.ValuesView)) or not hasattr(type(a), "__contains__"):
-        return any(item is value or _is_true(__getattr__("equal")(item, value)) for item in iterate(a))
+        return any(_is_same(item, value) for item in iterate(a))
     return value in a
 
 
@@ -441,13 +442,45 @@ def _asked(function: Callable[..., Any], *args: Any) -> Any:
     return function(*map(python, args)) if found is user_code.ABSENT else found
 
 
+def _index(a: Any) -> int:
+    """`operator.index(a)`."""
+    if isinstance(a, torch.Tensor):
+        return whole(a)
+    found = user_code.converted(operator.index, (a,))
+    return operator.index(a) if found is user_code.ABSENT else found
+
+
+def _picked(getter: operator.itemgetter[Any], a: Any) -> Any:
+    """`operator.itemgetter(0, slice(1, 3))(a)`."""
+    reduced: Any = getter.__reduce__()
+    found = tuple(getitem(a, key) for key in reduced[1])
+    return found if len(found) > 1 else found[0]
+
+
+def _occurrences(a: Any, value: Any) -> int:
+    """`operator.countOf(a, value)`."""
+    return builtins.sum(_is_same(item, value) for item in iterate(a))
+
+
+def _first_place(a: Any, value: Any) -> int:
+    """`operator.indexOf(a, value)`."""
+    for place, item in enumerate(iterate(a)):
+        if _is_same(item, value):
+            return place
+    raise ValueError("sequence.index(x): x not in sequence")
+
+
+def _is_same(item: Any, value: Any) -> bool:
+    return item is value or _is_true(__getattr__("equal")(item, value))
+
+
 def _accumulate(values: Any, function: Any = None, **kwargs: Any) -> Any:
     return itertools.accumulate(iterate(values), __getattr__("add") if function is None else callable_for(function), **kwargs)
 
 
 def _number(kind: type, *args: Any, **kwargs: Any) -> Any:
     """`float(a)` and its like: of an array, and of a complex number, what NumPy says of it."""
-    if len(args) == 1 and isinstance(args[0], torch.Tensor) and (args[0].ndim or args[0].is_complex()):
+    if len(args) == 1 and isinstance(args[0], torch.Tensor) and (args[0].ndim or args[0].is_complex() or args[0].dtype == torch.uint64):
         return kind(python(args[0]))
     found = user_code.converted(kind, args)
     return kind(*args, **kwargs) if found is user_code.ABSENT else found
@@ -467,6 +500,8 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     collections.defaultdict: pairing(collections.defaultdict),
     itertools.chain.from_iterable: chained, itertools.accumulate: _accumulate, functools.reduce: reduced, **ITERATORS,
     builtins.isinstance: is_instance, builtins.getattr: get_attribute, builtins.hasattr: has_attribute, builtins.type: type_of,
+    operator.contains: contains, operator.index: _index, operator.countOf: _occurrences, operator.indexOf: _first_place,
+    numpy.dtype: lambda *args, **kwargs: numpy.dtype(*map(python, args), **kwargs),
     builtins.abs: lambda a: __getattr__("absolute")(a), object.__setattr__: user_code.plainly, builtins.sorted: _sorted,
     builtins.reversed: backwards, _copy.copy: copy, _copy.deepcopy: deepcopy, torch.from_numpy: from_numpy,
 }  # fmt: skip
@@ -522,6 +557,8 @@ def callable_for(function: Any, args: tuple[Any, ...] = ()) -> Callable[..., Any
         return contextlib.contextmanager(callable_for(generator, args))
     if _writes_text(function):
         return functools.partial(lambda f, *args, **kwargs: f(*map(user_code.shown, args), **kwargs), function)
+    if isinstance(function, operator.itemgetter):
+        return functools.partial(_picked, function)
     if isinstance(function, operator.methodcaller):
         return functools.partial(_call_method, function)
     if (filled := method_of(function) or filling(function)) is not None:

@@ -11,7 +11,8 @@ import torch
 
 from . import operators, rules, user_code
 from .semantics.arrays import as_tensor, is_scalar, store, written_outside, zero_d_array
-from .semantics.explaining import ERRORS, numpys_own
+from .semantics.asking import ERRORS
+from .semantics.explaining import numpys_own
 from .semantics.indexing import FlatView
 from .semantics.table import Refused
 from .semantics.ufunc import Ufunc

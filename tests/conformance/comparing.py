@@ -25,7 +25,7 @@ def _tensor(x: Any) -> Any:
     if not isinstance(x, np.ndarray) or x.dtype.kind in "OSUMmV" or not x.dtype.isnative:
         return x
     try:
-        return torch.from_numpy(x.copy())
+        return torch.from_numpy(x.copy("K"))
     except TypeError:
         return x
 

@@ -15,6 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .arrays import as_tensor, beside, cast, demand_fit, dtype_of, fits, in_dtype, is_scalar
 from .dtypes import to_numpy
+from .table import Refused
 
 
 def on_axis(a: Any, axis: Any) -> tuple[torch.Tensor, int]:
@@ -117,6 +118,8 @@ def over_axes(scalar_axis: bool = True, single: bool = False, empty: str | None 
                 kwargs["keepdims"] = kept(kwargs["keepdims"], single)
             elif keeps is not None and len(args) > keeps:
                 args = (*args[:keeps], kept(args[keeps], single), *args[keeps + 1 :])
+            if "ddof" in kwargs and kwargs["ddof"] != kwargs["ddof"]:
+                raise Refused("a ddof that is no number", "give the number of degrees of freedom that are lost")
             nothing = empty is not None and 0 in [a.shape[d] for d in axes_of(axis, a.ndim)]
             if axis != () and not nothing:
                 return body(a, axis, *args, **kwargs)

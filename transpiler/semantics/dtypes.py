@@ -110,5 +110,9 @@ def resolve(
     `operands` are torch dtypes, or `int`, `float`, `complex` for weak Python numbers (bool is strong in NumPy too)."""
     given = tuple(o if o in (int, float, complex) else to_numpy(o) for o in operands)
     wanted: dict[str, Any] = {} if dtype is None else {"signature": (None,) * ufunc.nin + (to_numpy(dtype),) * ufunc.nout}
-    found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting=casting, **wanted)
+    equiv = casting == "equiv"  # where that forbids the cast of a Python number, NumPy's `resolve_dtypes` ends the process
+    found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting="no" if equiv else casting, **wanted)
+    for number, target in zip(given, found, strict=False) if equiv else ():
+        if isinstance(number, type) and not numpy.can_cast(number, target, "equiv"):
+            raise TypeError(f"cannot cast Python {number.__name__} to {target} under the casting rule 'equiv'")
     return tuple(to_torch(d) for d in found)

@@ -469,7 +469,12 @@ class FlatView:
         found = selected(self.base.reshape(-1), key)
         return found.clone() if found.ndim else found
 
+    def __array__(self) -> torch.Tensor:
+        return self.__np2fx_tensor__()
+
     def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, tuple) and not key:
+            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
         self._started(key)
         itself = value is self.base and (key is Ellipsis or (isinstance(key, slice) and is_full(key)))
         read = value.base if isinstance(value, FlatView) else value
@@ -513,6 +518,8 @@ def _flat_key(key: Any, index: int) -> Any:
     Of everything else NumPy makes an array of integers, whatever is in it: a list of floats counts, an array of floats does not."""
     if isinstance(key, tuple) and len(key) < 2:
         key = slice(None) if not key else list(key[0]) if isinstance(key[0], tuple) else key[0]
+    if isinstance(key, FlatView):
+        key = key.__np2fx_tensor__()
     if isinstance(key, bool):
         return index if key else slice(0, 0)  # NumPy takes it for "the element the iterator stands at", or nothing
     if key is None or isinstance(key, (tuple, str, bytes)):

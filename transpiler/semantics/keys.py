@@ -62,6 +62,7 @@ def parse(key: Any, shape: tuple[int, ...]) -> list[Item]:
     if used > len(shape):
         raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed")
     left = len(shape) - used
+    _demand_rank(items, left)
     if any(item.kind == "rest" for item in items):
         items = [Item("rest", ..., left) if item.kind == "rest" else item for item in items]
     else:
@@ -83,6 +84,8 @@ def _items(part: Any) -> list[Item]:
         return [Item("rest", ..., 0)]
     if isinstance(part, slice):
         return [Item("slice", _plain_slice(part), 1)]
+    if hasattr(type(part), "__np2fx_tensor__"):  # b.flat
+        part = part.__np2fx_tensor__()
     if isinstance(part, torch.Tensor):
         return _tensor_items(part)
     if isinstance(part, (bool, numpy.bool_)):
@@ -100,9 +103,11 @@ def _items(part: Any) -> list[Item]:
 def _plain_slice(s: slice) -> slice:
     """The slice with Python ints as bounds. Raises TypeError for what is no integer, ValueError for a step of 0."""
     try:
-        start, stop, step = (None if b is None else operator.index(b) for b in (s.start, s.stop, s.step))
-    except TypeError:
-        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+        start, stop, step = (None if b is None else whole(b) for b in (s.start, s.stop, s.step))
+    except TypeError as error:
+        if any(isinstance(b, (torch.Tensor, numpy.ndarray)) and b.ndim for b in (s.start, s.stop, s.step)):
+            raise
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from error
     if step == 0:
         raise ValueError("slice step cannot be zero")
     return slice(start, stop, None if step == 1 else step)
@@ -166,6 +171,26 @@ def _check(item: Item, axis: int, shape: tuple[int, ...]) -> None:
         outside = values[(values < -shape[axis]) | (values >= shape[axis])]
         if outside.size:
             raise IndexError(f"index {outside[0]} is out of bounds for axis {axis} with size {shape[axis]}")
+
+
+def _demand_rank(items: list[Item], left: int) -> None:
+    """Raise IndexError where more axes would come out than NumPy has room for."""
+    if len(items) < 2:
+        return
+    advanced = [item.value.ndim if not item.mask_rank else 1 for item in items if item.advanced]
+    made = left + sum(item.kind in ("new", "slice") for item in items) + max(advanced, default=0)
+    if made > 64:
+        raise IndexError(f"number of dimensions must be within [0, 64], indexing result would have {made}")
+
+
+def whole(x: Any) -> int:
+    """`operator.index(x)`. Raises TypeError, as NumPy does, for an array that has axes, and for NumPy's bools; torch takes one element
+    for the number in it."""
+    if isinstance(x, torch.Tensor) and (x.ndim or x.dtype == torch.bool):
+        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+    if isinstance(x, torch.Tensor) and x.dtype == torch.uint64 and is_eager(x):
+        return operator.index(x.numpy()[()])  # torch's own number is one of int64
+    return operator.index(x)
 
 
 def is_full(s: slice) -> bool:

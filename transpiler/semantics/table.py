@@ -164,10 +164,14 @@ def _with_writing(body: Callable[..., Any], parameter: str, is_method: bool) -> 
 
     @functools.wraps(body)
     def call(*args: Any, **kwargs: Any) -> None:
-        from .arrays import check_writable, is_scalar, on_memory, store, zero_d_array
+        from numpy import generic
+
+        from .arrays import as_tensor, check_writable, is_scalar, on_memory, store, zero_d_array
 
         bound = signature.bind(*args, **kwargs)
         target = on_memory(bound.arguments[parameter])
+        if isinstance(target, generic):
+            target = zero_d_array(as_tensor(target))  # NumPy writes into an array that nobody sees
         check_writable(target)
         if is_method and getattr(target, "ndim", None) == 0 and is_scalar(target):
             target = zero_d_array(target.clone())  # a method of a scalar writes into a copy

@@ -61,13 +61,16 @@ def numpys_errors(body: Callable[..., Any]) -> Callable[..., Any]:
     """For a body that is a plain torch call: what comes in and goes wrong differently in torch.
 
     Sizes and axes in NumPy arrays become tuples of ints; torch's errors become NumPy's AxisError and ValueError."""
-    first = next(iter(inspect.signature(body).parameters))
-    data = 0 if first == "shape" else 1  # otherwise the first parameter is an array or arrays
+    parameter = next(iter(inspect.signature(body).parameters.values()))
+    first = parameter.name
+    data: int | None = 0 if first == "shape" else 1  # otherwise the first parameter is an array or arrays
+    data = None if parameter.kind is parameter.VAR_POSITIONAL else data
 
     @functools.wraps(body)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
-            return body(*args[:data], *map(_plain, args[data:]), **{k: x if data and k == first else _plain(x) for k, x in kwargs.items()})
+            rest = () if data is None else map(_plain, args[data:])
+            return body(*args[:data], *rest, **{k: x if data and k == first else _plain(x) for k, x in kwargs.items()})
         except IndexError as e:
             if isinstance(e, numpy.exceptions.AxisError) or "Dimension out of range" not in str(e):
                 raise
@@ -109,11 +112,13 @@ def viewing(body: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
 
     @functools.wraps(body)
     def view(*args: Any, **kwargs: Any) -> torch.Tensor:
-        a = as_tensor(args[0] if args else kwargs.pop(first))
+        given = args[0] if args else kwargs.pop(first)
+        a = as_tensor(given)
+        lone = is_scalar(a) and isinstance(given, (torch.Tensor, numpy.generic))  # of a Python number NumPy makes an array
         made: torch.Tensor = checked(owned(a), *args[1:], **kwargs)
         if made is a and not is_recording():
             made = a[...]  # its shape may be set
-        return made if made.ndim or is_scalar(a) else zero_d_array(made)
+        return made if made.ndim or lone else zero_d_array(made)
 
     return view
 

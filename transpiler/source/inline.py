@@ -48,15 +48,34 @@ def inline(r: Expressions, call: ast.Call, rule: Any, args: list[ast.expr]) -> s
         env = _bind(r, rule, args, call.keywords)
         if rule.is_ufunc:
             _check_loop(rule, env)
+        chosen = [p.name for p in rule.parameters if p.name in env and env[p.name].given and env[p.name].text != p.default]
+        env.asked.clear()
         text = _Follower(env, rule.file).run(rule.function.body)
+        if not env.asked.issuperset(chosen):
+            return None  # an argument that the rule never looks at on this way: NumPy may not take it
     except (_Undecided, StopIteration):
         return None
     r.imported.add("torch")
     return text
 
 
-def _bind(r: Expressions, rule: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> dict[str, _Value]:
-    env: dict[str, _Value] = {}
+class _Names(dict[str, _Value]):
+    """What a rule's names stand for, and which of them have been asked for."""
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> _Value:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.asked.add(name)
+        return super().get(name, default)
+
+
+def _bind(r: Expressions, rule: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> _Names:
+    env = _Names()
     positional = [p for p in rule.parameters if p.kind in ("positional", "positional-only")]
     if len(args) > len(positional):
         raise _Undecided
@@ -128,7 +147,7 @@ class _Follower:
     """Runs a rule's body on texts."""
 
     def __init__(self, env: dict[str, _Value], file: str) -> None:
-        self.env, self.file = dict(env), file
+        self.env, self.file = env, file
         self.used: dict[str, int] = {}
 
     def run(self, body: list[ast.stmt]) -> str:

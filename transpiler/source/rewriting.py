@@ -433,12 +433,20 @@ class Rewriter(Expressions):
             return True
         if self.exact or self.mirrored or owner.kind != "array" or not plain.key(target.slice, self.facts):
             return False
+        if not all(self._key_apart(target.value, part) for part in key_parts(target.slice)):
+            return False
         if fact.kind == "number":
             return plain.number_fits(owner, fact)
         apart = fact.fresh or fact.kind == "scalar" or (isinstance(target.value, ast.Name) and self.apart(target.value.id, value))
         basic = not any(self.fact(part).kind == "array" for part in key_parts(target.slice))  # torch casts nothing under an array key
         whole = fact.kind == "scalar" or self.fact(target).kind == "array"  # NumPy puts no array into an element, torch one of size one
         return fact.is_tensor and apart and whole and plain.stores(owner, fact) and (basic or owner.dtype == fact.dtype)
+
+    def _key_apart(self, owner: ast.expr, part: ast.expr) -> bool:
+        """True for a part of a key that does not lie in the array that is written into: torch does not take such a key."""
+        as_it_came = isinstance(part, ast.Name) and part.id in self.own_names and part.id not in self.stored_names
+        fact, names = self.fact(part), {n.id for n in ast.walk(owner) if isinstance(n, ast.Name)}
+        return fact.kind != "array" or fact.fresh or (as_it_came and ast.unparse(part) not in names)
 
     def _consumed_by(self, n: ast.AST) -> list[ast.AST]:
         """The parts of a construct whose values are used up at once: nothing keeps a view of them, as a list or a dict does."""

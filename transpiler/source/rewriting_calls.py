@@ -119,7 +119,8 @@ def _is_super(e: ast.Call) -> bool:
 def _numpy(r: Expressions, e: ast.Call, name: str) -> str | None:
     short = name.rpartition(".")[2]
     if name in _LEFT_ALONE and name not in r.table.rules:
-        return None
+        asks = name == "numpy.dtype" and any(r.fact(a).is_tensor for a in _arguments(e))  # of a scalar the dtype that it has
+        return _called(r, e) if asks else None
     if name.count(".") == 1 and short in SCALAR_TYPES:
         return _scalar(r, e, SCALAR_TYPES[short])
     if r.uninitialised(e) and e not in r.permitted:

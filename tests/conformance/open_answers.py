@@ -1,0 +1,38 @@
+"""Which answers NumPy itself leaves open, by kind: its own answer is one of several, and another is no fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_Arrays = list[Any]
+
+
+def why_open(name: str, code: str, arguments: _Arrays, warnings: list[str]) -> str:
+    """The kind of freedom in the answer to a recorded call; "" where there is none."""
+    short = name.rpartition(".")[2]
+    return next((kind for kind, holds in KINDS.items() if holds(short, code, arguments, warnings)), "")
+
+
+def _is_tied(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and len(np.unique(x)) < x.size
+
+
+def _falls(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.ndim == 1 and x.size > 1 and not bool(np.all(x[:-1] <= x[1:]))
+
+
+KINDS: dict[str, Callable[[str, str, _Arrays, list[str]], bool]] = {
+    "the order of what a partition leaves unsorted": lambda name, *_: name in ("partition", "argpartition"),
+    "memory that nothing wrote": lambda name, *_: name in ("empty", "empty_like", "ndarray", "resize"),
+    "ties of a sort that need not be stable": lambda name, code, arrays, _: (
+        name in ("argsort",) and "stable" not in code and "merge" not in code and any(map(_is_tied, arrays))
+    ),
+    "searches in what is not sorted": lambda name, code, arrays, _: (
+        name in ("searchsorted", "interp", "digitize") and "sorter" not in code and any(map(_falls, arrays))
+    ),
+    "casts of what an integer cannot hold": lambda _, __, ___, warnings: any("invalid value encountered in cast" in w for w in warnings),
+}
+"""Kind of freedom -> whether a call (its name, its code, the arrays that go in, NumPy's warnings) has it."""
