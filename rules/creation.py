@@ -52,7 +52,7 @@ def _new_shape(shape):
 
 def _is_plain(shape, order, device):
     """An array with axes, laid out as torch does it."""
-    return not isinstance(shape, torch.Tensor) and shape != () and shape != [] and order == "C" and device is None
+    return not isinstance(shape, torch.Tensor) and shape != () and order == "C" and device is None
 
 @rule("numpy.zeros", kind="creation", examples=("np.zeros((2, 3))", "np.zeros(4, dtype=np.float32)", "np.zeros(a.shape, a.dtype)"))
 @numpys_errors

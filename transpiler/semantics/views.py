@@ -69,6 +69,8 @@ def numpys_errors(body: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(body)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
+            if data == 0 and args and isinstance(args[0], list):
+                args = (tuple(args[0]), *args[1:])
             rest = () if data is None else map(_plain, args[data:])
             return body(*args[:data], *rest, **{k: x if data and k == first else _plain(x) for k, x in kwargs.items()})
         except IndexError as e:
