@@ -313,6 +313,7 @@ REFUSED = {
         lambda x: LISTING(t(x)).numpy(), lambda x: x * t(x).storage()[0], lambda x: x * t(x).untyped_storage()[7],
         lambda x: x * (t(x).data_ptr() % 2), lambda x: torch.from_dlpack(t(x)).numpy(), lambda x: torch.from_dlpack(x).numpy(),
         lambda x: t(x).as_subclass(Kind).numpy(), in_thread, in_pool,
+        lambda x: torch.cond(t(x).sum() > 3, lambda a: a * 2, lambda a: a - 1, (t(x),)).numpy(),
     ],
     "random": [
         lambda x: DROPPING(t(x)).numpy(), lambda x: t(x).clone().exponential_().numpy(), lambda x: functional.gumbel_softmax(t(x)).numpy(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -49,6 +51,9 @@ def user_call(recorder: Recorder, func: Any, name: str, args: Any, kwargs: Any) 
         return recorder.bridge.to_numpy(shells.opened(args[0]))
     if _passes(recorder, func, name, args, kwargs):
         return func(*args, **kwargs)  # what reaches the shells is recorded below
+    if any(isinstance(x, (types.FunctionType, types.MethodType, functools.partial)) for x in (*args, *kwargs.values())):
+        shells.fail("opaque-call", f"torch.{name} is given a function of Python's, which no graph holds",
+                    "call the function itself, and choose with torch.where")  # fmt: skip
     target = recorder.target(name, args, kwargs)
     if target is not None and not is_shell(target):
         shells.take(target)
