@@ -173,6 +173,14 @@ def test_other_slices_hold_at_the_ends(place):
     check(upto, A, (np.array([3, 1]), np.array([place, 1])))
 
 
+@pytest.mark.parametrize("sample", [np.array(2), np.int64(2), np.array([2])])
+def test_a_place_that_is_one_number(sample):
+    graph = np2fx.trace(lambda m, i: (m[i:][0], m[i:].sum()) if np.ndim(i) == 0 else (m[i[0] :][0], m[i[0] :].sum()), M, sample)
+    for place in (1, 4, 7):
+        rows, total = graph(torch.from_numpy(M), torch.full(np.shape(sample), place))
+        assert np.array_equal(rows, M[place]) and float(total) == M[place:].sum()
+
+
 def test_a_window_can_be_exported():
     graph = np2fx.trace(window, A, NEAR[0])
     made = torch.export.export(graph, (torch.from_numpy(A), torch.from_numpy(NEAR[0]))).module()

@@ -7,6 +7,7 @@ So the function is traced again on samples with other values, and the graphs mus
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,10 @@ def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, made: Rec
 
     face: Face = made.module.face  # type: ignore[assignment]
     settled = False
-    for other in others(copied(face, leaves)):
+    plain = copied(face, leaves)
+    for number, other in enumerate(itertools.chain(others(plain), others(plain, _MORE))):
+        if number >= len(_CHANGES) and (settled or not made.measured):
+            break
         given = copied(face, other)
         try:
             result = run(fn, bound, face.inputs, given)
@@ -53,10 +57,10 @@ def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, made: Rec
 _WAY_OUT = "keep the size: np.where(mask, x, 0) instead of x[mask], or split the node here"
 
 
-def others(leaves: list[Any]) -> Iterator[list[Any]]:
+def others(leaves: list[Any], changes: Any = None) -> Iterator[list[Any]]:
     """Samples of the same shapes and dtypes with other values, from near to far."""
     random = numpy.random.RandomState(0)
-    for change in (_rolled, _negated, _low, _high, _drawn, _drawn, _large):
+    for change in changes or _CHANGES:
         made: dict[int, Any] = {}
         for x in leaves:
             if id(x) not in made:
@@ -105,3 +109,21 @@ def _drawn(x: Any, random: Any) -> Any:
         return random.choice(x.reshape(-1), x.size) if x.size else x
     scale = numpy.abs(x[numpy.isfinite(x)]).max() if numpy.isfinite(x).any() else 1.0
     return random.standard_normal(x.shape) * (scale or 1.0)
+
+
+def _lowered(x: Any, random: Any) -> Any:
+    """Positions one to the left, floats a little smaller."""
+    return x if x.dtype.kind == "b" else numpy.maximum(x, 1) - 1 if x.dtype.kind in "iu" else x - 1
+
+
+def _raised(x: Any, random: Any) -> Any:
+    return x if x.dtype.kind == "b" else x + 1
+
+
+def _halved(x: Any, random: Any) -> Any:
+    return x if x.dtype.kind == "b" else x // 2 if x.dtype.kind in "iu" else x / 2
+
+
+_CHANGES = (_rolled, _negated, _low, _high, _drawn, _drawn, _large)
+_MORE = (_lowered, _raised, _halved)
+"""What is tried where none of these changes a size."""
