@@ -12,7 +12,20 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, bits, cast, demand, holds_tensor, known, read_only, result_type, zero_d_array
+from ..semantics.arrays import (
+    as_tensor,
+    bits,
+    cast,
+    demand,
+    holds_tensor,
+    in_dtype,
+    index_of,
+    is_size,
+    known,
+    read_only,
+    result_type,
+    zero_d_array,
+)
 from ..semantics.dtypes import WIDER, inexact, promote, to_numpy, to_torch
 from ..semantics.indexing import stripped
 from ..semantics.table import refuse, rule
@@ -87,7 +100,9 @@ def _c_or_f(order):
 
 def _filled(shape, fill_value, dtype=None, device=None):
     """The value, broadcast. A constant is cast by NumPy itself, which raises OverflowError where it does not fit."""
-    if holds_tensor(fill_value):
+    if is_size(fill_value) and dtype is not None:
+        fill_value = as_tensor(in_dtype(fill_value, to_torch(dtype)))
+    if holds_tensor(fill_value) or is_size(fill_value):
         value = as_tensor(fill_value)
         value = value if dtype is None else cast(value, to_torch(dtype))
     else:
@@ -134,7 +149,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
     check_device(device)
     a = as_tensor(a)
     dtype = a.dtype if dtype is None else to_torch(dtype)
-    if shape is None and not holds_tensor(fill_value) and numpy.ndim(fill_value) == 0:
+    if shape is None and not holds_tensor(fill_value) and not is_size(fill_value) and numpy.ndim(fill_value) == 0:
         number = numpy.full((), fill_value, to_numpy(dtype)).item()  # cast as NumPy does
         return zero_d_array(ordered(torch.full_like(a, number, dtype=dtype), order))
     return zero_d_array(ordered(_filled(a.shape if shape is None else _new_shape(shape), fill_value, dtype, a.device), order))
@@ -142,11 +157,18 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
 @rule("numpy.eye", kind="creation", examples=("np.eye(3)", "np.eye(2, 3, k=1)", "np.eye(3, dtype=a.dtype)"))
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     check_device(device)
+    if is_size(N) or is_size(M):
+        return ordered(_on_diagonal(torch.eq, N, M, k, dtype), _c_or_f(order))
     return ordered(as_tensor(numpy.eye(known(N), known(M), k, _numpys(dtype))), _c_or_f(order))
+
+def _on_diagonal(compare, rows, columns, k, dtype):
+    """How each column's number, less `k`, compares with the row's: 1 where it does, 0 elsewhere. For sizes that a graph computes."""
+    columns = rows if columns is None else columns
+    return cast(compare(torch.unsqueeze(torch.arange(rows), 1) + k, torch.arange(columns)), to_torch(dtype))
 
 @rule("numpy.identity", kind="creation", examples=("np.identity(3)", "np.identity(2, dtype=np.float32)"))
 def identity(n, dtype=None, *, like=None):
-    return as_tensor(numpy.identity(known(n), _numpys(dtype)))
+    return eye(n, dtype=float if dtype is None else dtype)
 
 @rule("numpy.arange", kind="creation", examples=(
     "np.arange(5)", "np.arange(1, 10, 3)", "np.arange(0.0, 1.0, 0.1)", "np.arange(5, 0, -2)", "np.arange(3, dtype='f4')"))  # fmt: skip
@@ -161,9 +183,14 @@ def arange(start_or_stop=None, /, stop=None, step=1, dtype=None, *, device=None,
     if stop is None:
         raise TypeError("arange() requires stop to be specified.")
     bounds = (0 if start is None else start, stop, step)
-    if dtype is None and all(type(n) is int for n in bounds) and step and (stop - bounds[0]) * step >= 0:
+    if any(map(is_size, bounds)) and bounds[0] == 0 and step == 1 and dtype is not None and to_torch(dtype) in _EXACT:
+        return cast(torch.arange(stop), to_torch(dtype))
+    if dtype is None and all(type(n) is int or is_size(n) for n in bounds) and step and (stop - bounds[0]) * step >= 0:
         return torch.arange(*bounds)
     return as_tensor(numpy.arange(*map(known, bounds), _numpys(dtype)))
+
+_EXACT = (torch.int64, torch.float64, torch.float32)
+"""Dtypes in which NumPy counts as torch does."""
 
 @rule("numpy.linspace", kind="creation", examples=(
     "np.linspace(0, 1, 5)", "np.linspace(0, 10, 4, endpoint=False, dtype=int)", "np.linspace(0, a, 3)", "np.linspace(f, g, 4, axis=-1)",
@@ -171,8 +198,8 @@ def arange(start_or_stop=None, /, stop=None, step=1, dtype=None, *, device=None,
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     """NumPy's formula: `i * step + start`, or `i / div * delta + start` where a step is zero; the last is exactly `stop`."""
     check_device(device)
-    num, wanted = operator.index(num), _numpys(dtype)
-    if not holds_tensor((start, stop)):
+    num, wanted = index_of(num), _numpys(dtype)
+    if not is_size(num) and not holds_tensor((start, stop)):
         made, step = numpy.linspace(start, stop, num, endpoint, True, wanted, axis)
         return (as_tensor(made), step if isinstance(step, float) else as_tensor(step)) if retstep else as_tensor(made)
     if num < 0:
@@ -196,7 +223,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 def _ends(start, stop, dtype):
     """Both ends in the dtype that linspace computes in, on one device."""
-    device = next(x.device for x in (start, stop) if isinstance(x, torch.Tensor))
+    device = next((x.device for x in (start, stop) if isinstance(x, torch.Tensor)), None)
     return tuple(cast(as_tensor(x), dtype).to(device) for x in (start, stop))
 
 def _samples_along(axis, y):
@@ -234,6 +261,8 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 
 @rule("numpy.tri", kind="creation", examples=("np.tri(3)", "np.tri(2, 3, k=-1, dtype=bool)"))
 def tri(N, M=None, k=0, dtype=float, *, like=None):
+    if is_size(N) or is_size(M):
+        return _on_diagonal(torch.ge, N, M, k, dtype)
     return as_tensor(numpy.tri(known(N), known(M), k, _numpys(dtype)))
 
 @rule("numpy.tril", kind="shape", examples=("np.tril(m)", "np.tril(x, k=-1)"))
@@ -290,7 +319,7 @@ def vander(x, N=None, increasing=False):
     x = as_tensor(x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    n = x.shape[0] if N is None else operator.index(N)
+    n = x.shape[0] if N is None else index_of(N)
     x = cast(x, promote(x.dtype, torch.int64))
     ones_first = torch.ones((x.shape[0], min(n, 1)), dtype=x.dtype, device=x.device)
     powers = torch.cumprod(torch.cat([ones_first, torch.unsqueeze(x, 1).expand(-1, max(n - 1, 0))], 1), 1)
@@ -309,7 +338,12 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 @rule("numpy.indices", kind="creation", examples=("np.indices((2, 3), sparse=True)", "np.indices(x.shape, dtype=float)"))
 def indices(dimensions, dtype=int, sparse=False):
-    made = numpy.indices(sizes(dimensions), _numpys(dtype), sparse)
+    shape = sizes(dimensions)
+    if any(map(is_size, shape)):
+        lines = [torch.reshape(cast(torch.arange(n), to_torch(dtype)), tuple(-1 if d == axis else 1 for d in range(len(shape))))
+                 for axis, n in enumerate(shape)]  # fmt: skip
+        return tuple(lines) if sparse else torch.stack([torch.broadcast_to(line, shape) for line in lines])
+    made = numpy.indices(shape, _numpys(dtype), sparse)
     return tuple(map(as_tensor, made)) if sparse else as_tensor(made)
 
 @rule("numpy.fromfunction", kind="creation", examples=("np.fromfunction(lambda i, j: i + j, (2, 3))",))

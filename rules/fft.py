@@ -5,18 +5,20 @@ float16 and float32 are transformed in single precision, integers, booleans and 
 
 from __future__ import annotations
 
+import functools
 import operator
 
 import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ..semantics.arrays import as_tensor, zero_d_array
+from ..semantics.arrays import as_tensor, is_size, zero_d_array
 from ..semantics.dtypes import complex_of, real_of, to_numpy
 from ..semantics.table import Refused, rule
 from ..semantics.views import owned
 from .arithmetic import divide, multiply
 from .creation import check_device
+from .shape import roll
 
 _OF_REAL = (torch.fft.rfft, torch.fft.rfftn, torch.fft.ihfft)
 _OF_SPECTRA = (torch.fft.irfft, torch.fft.irfftn, torch.fft.hfft)  # of a half spectrum: the result is real
@@ -175,6 +177,8 @@ def _shift(x, axes, sign):
     if x.ndim == 0 and not axes:
         raise ValueError("not enough values to unpack (expected 2, got 0)")  # NumPy's, for a number
     axes = normalize_axis_tuple(range(x.ndim) if axes is None else axes, x.ndim, allow_duplicate=True)
+    if any(is_size(x.shape[d]) for d in axes):
+        return functools.reduce(lambda moved, d: roll(moved, sign * (x.shape[d] // 2), d), axes, x)
     return torch.roll(x, [sign * (x.shape[d] // 2) for d in axes], axes) if axes else torch.clone(x)
 
 @rule("numpy.fft.fftshift", kind="shape", examples=("np.fft.fftshift(a)", "np.fft.fftshift(x, axes=-1)"))

@@ -9,7 +9,19 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..semantics.arrays import as_tensor, beside, bound_in_loop, cast, dtype_of, is_weak, result_type, stands_for, truth
+from ..semantics.arrays import (
+    as_tensor,
+    beside,
+    bound_in_loop,
+    cast,
+    common_shape,
+    dtype_of,
+    is_size,
+    is_weak,
+    result_type,
+    stands_for,
+    truth,
+)
 from ..semantics.dtypes import WIDER, can_cast, inexact, promote, resolve, to_torch
 from ..semantics.table import Refused, rule
 from ..semantics.views import giving_arrays
@@ -124,8 +136,8 @@ def array_equiv(a1, a2):
     """Whether elements are the same after broadcasting: Python's bool."""
     a1, a2 = as_tensor(a1), as_tensor(a2)
     try:
-        torch.broadcast_shapes(a1.shape, a2.shape)
-    except RuntimeError:
+        common_shape(a1.shape, a2.shape)
+    except ValueError:
         return False
     return truth(torch.all(equal.compute(a1, a2)))
 
@@ -165,6 +177,8 @@ def i0(x):
 
 def between(a, axis, start, stop):
     """`a[..., start:stop, ...]` along `axis`, with NumPy's clipping of the bounds."""
+    if is_size(a.shape[axis]):
+        return a[(*(slice(None),) * axis, slice(start, stop))]
     first, last, _ = slice(start, stop).indices(a.shape[axis])
     return torch.narrow(a, axis, first, max(last - first, 0))
 

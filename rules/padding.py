@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy
 import torch
 
-from ..semantics.arrays import as_tensor, beside, cast, demand_fit, holds_tensor, known, zero_d_array
+from ..semantics.arrays import as_tensor, beside, cast, demand_fit, flip, holds_tensor, index_of, is_size, known, zero_d_array
 from ..semantics.dtypes import to_numpy
 from ..semantics.indexing import incoming_value
 from ..semantics.table import Refused, rule
@@ -64,11 +64,26 @@ def _pad_axes(a, widths, mode, kwargs):
         elif odd and mode in ("reflect", "symmetric") and a.shape[axis] > 1:
             padded = _pad_odd(padded, axis, left, right, mode == "symmetric")
         elif left or right:
-            padded = gather(padded, axis, numpy.pad(numpy.arange(a.shape[axis]), (left, right), mode))
+            padded = gather(padded, axis, _positions(a.shape[axis], left, right, mode))
     return padded
+
+def _positions(n, left, right, mode):
+    """Which of `n` elements stand where. `mode` is one that repeats what there is."""
+    if not any(map(is_size, (n, left, right))):
+        return numpy.pad(numpy.arange(n), (left, right), mode)
+    place = torch.arange(-left, n + right)
+    if mode == "edge" or n == 1:
+        return torch.clamp(place, min=0, max=n - 1)
+    if mode == "wrap":
+        return torch.remainder(place, n)
+    turn = 2 * n if mode == "symmetric" else 2 * (n - 1)
+    place = torch.remainder(place, turn)
+    return torch.minimum(place, (turn - 1 if mode == "symmetric" else turn) - place)
 
 def _widths(pad_width, ndim):
     """A (before, after) pair of ints for every axis. Raises TypeError for floats, ValueError for negative or too many."""
+    if _holds_size(pad_width):
+        return _sized_widths(pad_width, ndim)
     if isinstance(pad_width, dict):
         pairs = [(0, 0)] * ndim
         for axis, width in pad_width.items():
@@ -82,6 +97,21 @@ def _widths(pad_width, ndim):
     if widths.dtype.kind != "i":
         raise TypeError("`pad_width` must be of integral type.")
     return _counts(widths, ndim)
+
+def _holds_size(x):
+    return any(map(_holds_size, x)) if isinstance(x, (list, tuple)) else is_size(x)
+
+def _sized_widths(pad_width, ndim):
+    """The same for widths among which are sizes that a graph computes."""
+    pairs = pad_width if isinstance(pad_width, (list, tuple)) else (pad_width,)
+    if not any(isinstance(p, (list, tuple)) for p in pairs):
+        pairs = [pairs]
+    pairs = [tuple(map(index_of, p)) * (2 if len(p) == 1 else 1) for p in pairs] * (ndim if len(pairs) == 1 else 1)
+    if len(pairs) != ndim or any(len(p) != 2 for p in pairs):
+        raise ValueError(f"operands could not be broadcast together with remapped shapes: {pad_width} and ({ndim}, 2)")
+    if any(w < 0 for p in pairs for w in p):
+        raise ValueError("index can't contain negative values")
+    return pairs
 
 def _counts(values, ndim):
     if (values < 0).any():
@@ -134,7 +164,7 @@ def _pad_ramp(a, axis, left, right, ends):
 
 def _turned(a, axis):
     """The order along one axis reversed, by a gather that all dtypes have."""
-    return gather(a, axis, range(a.shape[axis])[::-1])
+    return flip(a, (axis,))
 
 def _pad_statistic(a, axis, left, right, lengths, mode):
     """A statistic of the elements next to each edge."""

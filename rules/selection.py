@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from typing import Any
 
 import numpy
@@ -11,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index as axis_of
 from ..semantics.arrays import (
     as_tensor,
     cast,
+    common_shape,
     demand,
     demand_fit,
     is_recording,
@@ -124,11 +127,11 @@ def take_along_axis(arr, indices, axis=-1):
     sizes[axis] = others[axis] = 1
     try:
         if sizes != others:
-            common = list(torch.broadcast_shapes(sizes, others))
+            common = list(common_shape(sizes, others))
             common[axis] = -1
             arr, wrapped = arr.expand(common), wrapped.expand(common)
         return along(arr, wrapped, axis)
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         raise IndexError(str(error)) from None
 
 def along(a: torch.Tensor, order: torch.Tensor, axis: int) -> torch.Tensor:
@@ -228,9 +231,9 @@ def fill_diagonal(a, val, wrap=False):
     """The diagonal of a matrix (or a cube); values that run out start again. `wrap`: on again below, in tall matrices."""
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
-    if a.ndim > 2 and len(set(a.shape)) > 1:
+    if a.ndim > 2 and any(n != a.shape[0] for n in a.shape):
         raise ValueError("All dimensions of input must be of equal length")
-    step = 1 + sum(numpy.cumprod(a.shape[1:]).tolist())
+    step = 1 + sum(itertools.accumulate(a.shape[1:], operator.mul))
     end = None if wrap or a.ndim > 2 else a.shape[1] * a.shape[1]
     return FlatView(a).written(slice(None, end, step), val)
 

@@ -14,7 +14,19 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ..semantics.arrays import as_tensor, cast, demand, demand_layout, holds_tensor, is_recording, known, mirror, read_only, zero_d_array
+from ..semantics.arrays import (
+    as_tensor,
+    cast,
+    demand,
+    demand_layout,
+    holds_tensor,
+    is_recording,
+    is_size,
+    known,
+    mirror,
+    read_only,
+    zero_d_array,
+)
 from ..semantics.dtypes import WIDER, to_numpy
 from ..semantics.table import Refused, refuse, rule
 from ..semantics.views import gather, giving_arrays, numpys_errors, owned, sizes, unless_same, viewing
@@ -258,7 +270,7 @@ def rot90(m, k=1, axes=(0, 1)):
 @numpys_errors
 def roll(a, shift, axis=None):
     """Elements that leave at one end come in at the other. Without `axis` the flattened array is rolled."""
-    a = as_tensor(a)
+    a, shift = as_tensor(a), as_tensor(shift) if is_size(shift) else shift
     if isinstance(shift, int) and axis is None and a.ndim > 0:
         return torch.roll(a, shift)
     if isinstance(shift, int) and isinstance(axis, int) and a.ndim > 0:
@@ -283,7 +295,7 @@ def _roll_by_tensor(a, shift, axes):
         raise Refused("several shifts of uint64 along one axis", "cast them to int64 first", "unsupported-dtype")
     shifts = torch.unbind(torch.broadcast_to(shift, (len(axes),))) if len(axes) != 1 else [torch.sum(shift)]
     for d, s in zip(axes, shifts, strict=True):
-        n = max(a.shape[d], 1)
+        n = a.shape[d] if is_size(a.shape[d]) else max(a.shape[d], 1)
         turn = torch.remainder(s, n)
         if large:
             turn = turn + torch.where(torch.lt(s, 0), 2**64 % n, 0)
@@ -298,7 +310,7 @@ def resize(a, new_shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     if a.numel() == 0:
         return zero_d_array(torch.zeros(shape, dtype=a.dtype, device=a.device))
-    repeated = torch.tile(torch.flatten(a), (math.ceil(math.prod(shape) / a.numel()),))
+    repeated = torch.tile(torch.flatten(a), (-(-math.prod(shape) // a.numel()),))
     return zero_d_array(torch.reshape(torch.narrow(repeated, 0, 0, math.prod(shape)), shape))
 
 @rule("numpy.tile", kind="shape", examples=("np.tile(a, 2)", "np.tile(x, (2, 1, 3))", "np.tile(m, (0, 2))"))

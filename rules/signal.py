@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 
 import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..semantics.arrays import Number, as_tensor, beside, cast, demand, flip, is_weak, read_only
+from ..semantics.arrays import Number, as_tensor, beside, cast, demand, flip, index_of, is_size, is_weak, read_only
 from ..semantics.dtypes import inexact, promote, to_numpy
 from ..semantics.table import Refused, refuse, rule
 from ..semantics.views import extent
@@ -224,7 +223,7 @@ def _end(f, axis, h, edge_order, last):
 def _known(M):
     if isinstance(M, torch.Tensor):
         raise Refused("M is computed from the inputs, but decides a shape", "pass M as a Python int", "data-dependent-shape")
-    return float(M)
+    return M if is_size(M) else float(M)
 
 def _odd_steps(M):
     """`1 - M, 3 - M, ..., M - 1` in float64 (nothing for M < 1), and the `M - 1` to divide them by (1 where that is 0)."""
@@ -260,7 +259,7 @@ def kaiser(M, beta):
     beta, middle = as_tensor(beta, torch.float64), (M - 1) / 2.0
     if beta.ndim:
         raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
-    n = torch.arange(0, max(float(M), 0.0), dtype=torch.float64, device=beta.device)
+    n = torch.arange(0, M if is_size(M) else max(float(M), 0.0), dtype=torch.float64, device=beta.device)
     inside = torch.abs(beta * torch.sqrt(1 - ((n - middle) / middle) ** 2.0))
     return torch.div(torch.special.i0(inside), torch.special.i0(torch.abs(beta)))
 
@@ -270,7 +269,7 @@ def kaiser(M, beta):
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
     """All windows of a shape: the axes shrink, and an axis of the window's size is added at the end for each."""
     x = as_tensor(x)
-    window = tuple(map(operator.index, window_shape)) if isinstance(window_shape, (tuple, list)) else (operator.index(window_shape),)
+    window = tuple(map(index_of, window_shape)) if isinstance(window_shape, (tuple, list)) else (index_of(window_shape),)
     if any(size < 0 for size in window):
         raise ValueError("`window_shape` cannot contain negative values")
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)

@@ -13,7 +13,7 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..semantics.arrays import as_tensor, beside, cast, demand, widen, zero_d_array
+from ..semantics.arrays import as_tensor, beside, cast, demand, is_size, widen, zero_d_array
 from ..semantics.axes import axes_tuple, merged, restored
 from ..semantics.dtypes import inexact, promote, to_numpy, to_torch
 from ..semantics.table import Refused, rule
@@ -76,7 +76,10 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if n == 0:
         return restored(torch.full(ordered.shape[:-1], math.nan, dtype=dtype, device=a.device), axes, keepdims)
     middle = cast(torch.select(ordered, -1, n // 2), dtype)
-    if n % 2 == 0:
+    if is_size(n):
+        low = cast(torch.select(ordered, -1, (n - 1) // 2), dtype)
+        middle = torch.where(torch.eq(as_tensor(n % 2), 0), midpoint(low, middle), middle)
+    elif n % 2 == 0:
         middle = midpoint(cast(torch.select(ordered, -1, n // 2 - 1), dtype), middle)
     if a.is_floating_point() or a.is_complex():
         last = torch.select(ordered, -1, n - 1)

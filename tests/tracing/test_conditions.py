@@ -287,7 +287,7 @@ def test_other_shapes_are_traced_again():
     np.testing.assert_array_equal(graph(longer, K[0]), longer * longer[0])
     np.testing.assert_array_equal(graph(longer, K[2]), longer)
     with pytest.raises(np2fx.TraceError, match="specialised-size"):
-        np2fx.trace(lambda x, k: x * x[k[0]] * len(x) if k[0] < 2 else x, X[0], K[0])(longer, K[0])
+        np2fx.trace(lambda x, k: x * x[k[0]] * len(list(x)) if k[0] < 2 else x, X[0], K[0])(longer, K[0])
 
 
 def test_an_index_that_the_function_would_catch_is_refused():

@@ -170,6 +170,12 @@ def test_other_shapes_are_accepted_where_the_graph_is_the_same():
         return np.ones(len(x)) * x.sum()
 
     module = np2fx.trace(rows, np.ones(4))
+    np.testing.assert_array_equal(module(torch.ones(5, dtype=torch.float64)), np.full(5, 5.0))
+
+    def unrolled(x):
+        return np.stack([row * x.sum() for row in x])
+
+    module = np2fx.trace(unrolled, np.ones(4))
     with pytest.raises(TraceError) as caught:
         module(torch.ones(5, dtype=torch.float64))
     assert caught.value.findings[0].name == "specialised-size"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
+import operator
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -28,6 +29,8 @@ def as_tensor(x: Any, dtype: Any = None) -> torch.Tensor:
     if isinstance(x, torch.Tensor):
         return x if dtype is None else cast(x, to_torch(dtype))
     wanted = None if dtype is None else to_torch(dtype)
+    if isinstance(x, torch.SymInt):
+        return torch.scalar_tensor(x, dtype=wanted or torch.int64)  # type: ignore[arg-type]
     if isinstance(x, (numpy.ndarray, numpy.generic)):
         return _from_numpy(numpy.asarray(x), wanted)
     if isinstance(x, Number):
@@ -60,7 +63,7 @@ def is_swapped(x: torch.Tensor) -> bool:
 
 def _from_sequence(items: list[Any], dtype: torch.dtype | None) -> torch.Tensor:
     """`numpy.array` of a list: one dtype for all (Python numbers are not weak here), shapes must agree."""
-    if not holds_tensor(items):
+    if not holds_tensor(items) and not _holds_size(items):
         return _from_numpy(numpy.asarray(items, None if dtype is None else to_numpy(dtype)), None)
     device = _device_in(items)
     parts = [as_tensor(item, dtype) if isinstance(item, torch.Tensor) else as_tensor(item, dtype).to(device) for item in items]
@@ -68,9 +71,14 @@ def _from_sequence(items: list[Any], dtype: torch.dtype | None) -> torch.Tensor:
     if dtype is not None:
         for item in items:
             demand_fit(item, dtype)
-    if len({tuple(p.shape) for p in parts}) > 1:
+    if any(p.shape != parts[0].shape for p in parts):
         raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape")
     return torch.stack([cast(p, common) for p in parts])
+
+
+def _holds_size(items: Sequence[Any]) -> bool:
+    """True for nested lists with a size of a traced graph in them."""
+    return any(isinstance(i, torch.SymInt) or (isinstance(i, (list, tuple)) and _holds_size(i)) for i in items)
 
 
 def _device_in(items: Sequence[Any]) -> torch.device | None:
@@ -87,21 +95,35 @@ def holds_tensor(x: Any) -> bool:
     return isinstance(x, torch.Tensor) or (isinstance(x, (list, tuple)) and any(map(holds_tensor, x)))
 
 
+def is_size(x: Any) -> bool:
+    """True for a size that a graph computes: an int to whoever asks, at the price that the graph holds for that one alone."""
+    return isinstance(x, torch.SymInt)
+
+
+def index_of(x: Any) -> Any:
+    """`operator.index`; a size of a graph stays what it is."""
+    return x if isinstance(x, torch.SymInt) else operator.index(x)
+
+
 def known(x: Any) -> Any:
     """A constant for NumPy: a tensor as a NumPy array or scalar, others as they are. What is computed from the inputs cannot be one."""
+    if isinstance(x, torch.SymInt):
+        return operator.index(x)
     return numpy.asarray(x.tolist(), dtype=to_numpy(x.dtype))[()] if isinstance(x, torch.Tensor) else x
 
 
 def is_weak(x: Any) -> bool:
     """True for Python's own int, float and complex: they take the dtype of what they meet (NEP 50). An object of a class made of one of
     them, such as a member of an IntEnum, is to NumPy the array that it makes of it."""
-    return type(x) in (int, float, complex)
+    return type(x) in (int, float, complex) or isinstance(x, torch.SymInt)
 
 
 def stands_for(number: Any, dtype: torch.dtype) -> bool:
     """True for a Python number that torch turns into `dtype` as NumPy does, so that it can stand in the torch call."""
     if not is_weak(number) or isinstance(number, complex) or dtype in WIDER or dtype == torch.bool or dtype.is_complex:
         return False
+    if isinstance(number, torch.SymInt):
+        return dtype in (torch.float32, torch.float64, torch.int64)  # whose numbers no size exceeds
     if dtype.is_floating_point:
         exact = 2**11 if dtype == torch.float16 else 2**63
         return (
@@ -124,11 +146,13 @@ def dtype_of(x: Any) -> Any:
 def in_dtype(x: Any, dtype: torch.dtype) -> Any:
     """A constant number as a Python number, rounded to `dtype` as NumPy would when it casts it into the loop."""
     target = to_numpy(dtype)
+    if isinstance(x, torch.SymInt) and target.kind not in "iu":
+        return torch.scalar_tensor(x, dtype=dtype)  # type: ignore[arg-type]
     if target.kind in "iu" and isinstance(x, int):
         info = numpy.iinfo(target)
         if not info.min <= x <= info.max:
             raise OverflowError(f"Python integer {x} out of bounds for {target.name}")
-        return int(x)
+        return x if isinstance(x, torch.SymInt) else int(x)
     return target.type(x).item()
 
 
@@ -379,7 +403,28 @@ def store(target: torch.Tensor, value: Any, casting: str = "same_kind") -> torch
 
 def fits(shape: Sequence[int], target: Sequence[int]) -> bool:
     """True for a shape that broadcasts to the target."""
-    return len(shape) <= len(target) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(target), strict=False))
+    return len(shape) <= len(target) and all(is_one(n) or n == m or n == 1 for n, m in zip(reversed(shape), reversed(target), strict=False))
+
+
+def common_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """What shapes broadcast to; of sizes that a graph computes it is asked whether they are the same, and only then whether one is 1.
+
+    Raises ValueError where they do not go together."""
+    made: list[int] = []
+    for place in range(1, max(map(len, shapes), default=0) + 1):
+        size = 1
+        for n in [s[-place] for s in shapes if len(s) >= place]:
+            if is_one(size) or (not is_one(n) and size != n and size == 1):
+                size = n
+            elif not is_one(n) and n != size and n != 1:
+                raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+        made.append(size)
+    return tuple(reversed(made))
+
+
+def is_one(size: int) -> bool:
+    """True for a size that is 1 whatever the sizes of the inputs are."""
+    return not isinstance(size, torch.SymInt) and size == 1
 
 
 # Views that torch can only give as copies (negative steps, an index that is a tensor). Inside `mirrored_views`, each is

@@ -94,6 +94,14 @@ def kept(keepdims: Any, truth: bool = False) -> bool:
     return bool(number)
 
 
+def _argument(name: str, names: list[str], parameters: Any, args: Any, kwargs: Any) -> Any:
+    """What a body is given for a parameter, after the array and the axis; None for one that it does not have."""
+    if name not in names:
+        return None
+    position = names.index(name) - 2
+    return args[position] if position < len(args) else kwargs.get(name, parameters[name].default)
+
+
 def over_axes(scalar_axis: bool = True, single: bool = False, empty: str | None = None) -> Callable[..., Any]:
     """What the bodies of reductions take for granted: `a` is a tensor and `axis` is right for it.
 
@@ -105,7 +113,8 @@ def over_axes(scalar_axis: bool = True, single: bool = False, empty: str | None 
 
     def prepare(body: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(body)
-        names = list(signature.parameters)
+        parameters = signature.parameters
+        names = list(parameters)
         keeps = names.index("keepdims") - 2 if "keepdims" in names else None
 
         @functools.wraps(body)
@@ -120,13 +129,14 @@ def over_axes(scalar_axis: bool = True, single: bool = False, empty: str | None 
                 args = (*args[:keeps], kept(args[keeps], single), *args[keeps + 1 :])
             if "ddof" in kwargs and kwargs["ddof"] != kwargs["ddof"]:
                 raise Refused("a ddof that is no number", "give the number of degrees of freedom that are lost")
-            nothing = empty is not None and 0 in [a.shape[d] for d in axes_of(axis, a.ndim)]
+            raises = empty is not None and _argument("initial", names, parameters, args, kwargs) is None
+            nothing = raises and 0 in [a.shape[d] for d in axes_of(axis, a.ndim)]
             if axis != () and not nothing:
                 return body(a, axis, *args, **kwargs)
             bound = signature.bind(a, axis, *args, **kwargs)
             bound.apply_defaults()
             given = bound.arguments
-            if nothing and given.get("initial") is None:
+            if nothing:
                 raise ValueError(empty)
             if axis == ():
                 for name in ("a", "where", "mean"):

@@ -22,12 +22,15 @@ from .arrays import (
     beside,
     bits,
     cast,
+    common_shape,
     demand,
     demand_fit,
     fits,
     follow,
     holds_tensor,
+    in_dtype,
     is_scalar,
+    is_size,
     mirror,
     read_only,
     sharing,
@@ -97,6 +100,8 @@ def whole_truth(a: torch.Tensor, value: Any) -> Any:
 
 def incoming_value(a: torch.Tensor, value: Any) -> torch.Tensor:
     """`value` in the dtype of `a` and beside it. Constants are cast by NumPy, which knows what does not fit."""
+    if is_size(value):
+        value = as_tensor(in_dtype(value, a.dtype), a.dtype)
     if not isinstance(value, FlatView) and not holds_tensor(value):
         array = numpy.asarray(value)
         if array.dtype.kind in "biufc":
@@ -341,7 +346,7 @@ def _check_shape(base: torch.Tensor, value: torch.Tensor, picks: Picks) -> None:
         return
     shapes = [tuple(index.shape) for index in picks.indices.values()]
     try:
-        made = numpy.broadcast_shapes(*shapes)
+        made = common_shape(*shapes)
     except ValueError:
         raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}") from None
     rest = tuple(base.shape[d] for d in range(base.ndim) if d not in picks.dims)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, cast, holds_tensor, is_eager, is_scalar
+from .arrays import as_tensor, cast, holds_tensor, index_of, is_eager, is_scalar, is_size
 from .table import Refused
 
 INVALID = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
@@ -95,7 +95,7 @@ def _items(part: Any) -> list[Item]:
     if isinstance(part, numpy.ndarray):
         return _constant_items(part)
     try:
-        return [Item("int", operator.index(part), 1)]
+        return [Item("int", index_of(part), 1)]
     except TypeError:
         return _sequence_items(list(part) if isinstance(part, deque) else part)
 
@@ -166,6 +166,8 @@ def _check(item: Item, axis: int, shape: tuple[int, ...]) -> None:
                     f"boolean index did not match indexed array along axis {axis + offset}; size of axis is "
                     f"{shape[axis + offset]} but size of corresponding boolean axis is {size}"
                 )
+    elif is_size(item.value) or (item.dims and is_size(shape[axis])):
+        return  # NumPy has looked at it for the sample, and torch does for all others
     elif item.kind == "int" or (item.kind == "array" and isinstance(item.value, numpy.ndarray)):
         values = numpy.asarray(item.value).reshape(-1)
         outside = values[(values < -shape[axis]) | (values >= shape[axis])]
@@ -183,9 +185,11 @@ def _demand_rank(items: list[Item], left: int) -> None:
         raise IndexError(f"number of dimensions must be within [0, 64], indexing result would have {made}")
 
 
-def whole(x: Any) -> int:
+def whole(x: Any) -> Any:
     """`operator.index(x)`. Raises TypeError, as NumPy does, for an array that has axes, and for NumPy's bools; torch takes one element
-    for the number in it."""
+    for the number in it. A size of a graph stays what it is."""
+    if is_size(x):
+        return x
     if isinstance(x, torch.Tensor) and (x.ndim or x.dtype == torch.bool):
         raise TypeError("only integer scalar arrays can be converted to a scalar index")
     if isinstance(x, torch.Tensor) and x.dtype == torch.uint64 and is_eager(x):

@@ -18,7 +18,21 @@ from typing import Any
 import numpy
 import torch
 
-from .arrays import as_tensor, beside, cast, dtype_of, holds_tensor, in_dtype, is_recording, is_scalar, is_weak, on_memory, store, widen
+from .arrays import (
+    as_tensor,
+    beside,
+    cast,
+    common_shape,
+    dtype_of,
+    holds_tensor,
+    in_dtype,
+    is_recording,
+    is_scalar,
+    is_weak,
+    on_memory,
+    store,
+    widen,
+)
 from .axes import axes_of, mask_of, merged, restored, start_of
 from .destination import demand_dtype, demand_shape, for_out
 from .dtypes import WIDER, can_cast, resolve, to_numpy, to_torch
@@ -351,7 +365,7 @@ def _check_broadcast(operands: list[Any]) -> None:
     """NumPy's error where shapes do not go together."""
     shapes = [tuple(x.shape) for x in operands if isinstance(x, torch.Tensor)]
     try:
-        numpy.broadcast_shapes(*shapes)
+        common_shape(*shapes)
     except ValueError:
         raise ValueError(f"operands could not be broadcast together with shapes {' '.join(map(str, shapes))}") from None
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
 import torch
 
-from .arrays import as_tensor, bits, is_recording, is_scalar, is_swapped, runs_backwards, zero_d_array
+from .arrays import as_tensor, bits, index_of, is_recording, is_scalar, is_swapped, runs_backwards, zero_d_array
 from .dtypes import to_torch
 from .table import Refused
 
@@ -26,7 +25,7 @@ def sizes(shape: Any) -> tuple[Any, ...]:
         shape = shape.tolist()
     if not isinstance(shape, Iterable):
         shape = (shape,)
-    return tuple(s if isinstance(s, torch.SymInt) or _is_computed(s) else operator.index(s) for s in shape)
+    return tuple(s if _is_computed(s) else index_of(s) for s in shape)
 
 
 def _is_computed(size: Any) -> bool:

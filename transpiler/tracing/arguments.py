@@ -15,6 +15,7 @@ from .compare import values_of
 from .memory import Memory
 from .number import TracedNumber, marked, settled
 from .scalar import TracedScalar
+from .sizes import TracedSize
 from .twin import Twin
 
 _ATOMS = (int, float, bool, complex, str, bytes, type(None), numpy.dtype, type(Ellipsis))
@@ -48,6 +49,9 @@ class Arguments(Memory):
                 return settled(x), settled(x)
             traced.append(x)
             return x._value, marked(self, x)  # type: ignore[arg-type]
+        if kind is TracedSize:
+            traced.append(x)
+            return x._value, x
         if kind is tuple or kind is list:
             pairs = [self._split(i, traced) for i in x]
             return kind(p[0] for p in pairs), kind(p[1] for p in pairs)

@@ -25,13 +25,15 @@ class TracedNpArray(numpy.ndarray):
 
     The object is a shell. Its own buffer holds poison (NaN, huge odd integers), so that compiled code which reads the buffer past
     NumPy's dispatch computes nothing plausible. NumPy's values are in `_value`, the torch side in `_storage` and `_tensor`
-    (the value at `_version` of the storage). While the storage is a constant, the shell is a view of the values themselves."""
+    (the value at `_version` of the storage); of a view `_origin` tells where it comes from (see views).
+    While the storage is a constant, the shell is a view of the values themselves."""
 
     _np2fx_traced = True
     _value: Any = None
     _storage: Any = None
     _tensor: Any = None
     _version = -1
+    _origin: Any = None
 
     @classmethod
     def make(cls, value: numpy.ndarray[Any, Any], storage: Any, tensor: Any) -> TracedNpArray:

@@ -22,9 +22,11 @@ from .compare import compare_graphs, values_of
 from .conditions import Block, Plan, decisions_about
 from .duplicates import key_of
 from .errors import TraceError, error, is_library
+from .extents import Guard
 from .module import TracedModule
 from .outputs import is_inline
 from .risks import may_fail, must_stay
+from .shapes import extents_of
 from .structure import Fixed, Leaf, Node, flatten, rebuild, same
 
 if TYPE_CHECKING:
@@ -133,6 +135,8 @@ class _Merge:
         self.constants: dict[Any, fx.Node] = {}
         self.graphs: list[fx.Node] = []
         self.inputs = [self.graph.placeholder(name) for name in self.face.names]
+        for number, (node, (_, shape)) in enumerate(zip(self.inputs, self.face.kinds, strict=True)):
+            node.meta["extents"] = tuple([("in", number, axis) for axis in range(len(shape))])
         self.conditions: dict[tuple[bool, ...], fx.Node] = {}
         self.users: dict[fx.Node, set[int]] = {}
         self.assertions: dict[tuple[fx.Node, str], set[int]] = {}
@@ -235,6 +239,7 @@ class _Merge:
             else:
                 self.root.register_buffer(name, x)
             self.constants[key] = self.graph.create_node("get_attr", name, (), {})
+            self.constants[key].meta["extents"] = tuple(x.shape)
         return self.constants[key]
 
     def check_given(self, other: Recording) -> None:
@@ -245,6 +250,14 @@ class _Merge:
     def check_alike(self, a: Any, b: Any) -> None:
         if numpy.shape(a) != numpy.shape(b) or getattr(a, "dtype", None) != getattr(b, "dtype", None):
             self.refuse(f"one way gives {_described(a)}, another {_described(b)}")
+
+    def check_shapes(self, nodes: list[fx.Node]) -> None:
+        """The graph holds for these sizes alone where results of several ways may have other shapes for others."""
+        first, *others = [extents_of(n) for n in nodes]
+        if first is None or (first != () and None in first) or any(other != first for other in others):
+            for number, (_, shape) in enumerate(self.face.kinds):
+                for axis, size in enumerate(shape):
+                    self.face.guards.setdefault(Guard("eq", ("in", number, axis), size), (*self.place, ""))
 
     def in_one_form(self, outputs: dict[int, list[fx.Node]]) -> dict[int, list[fx.Node]]:
         """The outputs of all ways in one structure, which is noted: arrays of one shape and dtype, numbers of one type."""
@@ -268,6 +281,8 @@ class _Merge:
             given = {r[-1] for r in results.values()}
             if len(given) > 1 and any(n.meta.get("loose") for n in given):
                 self.refuse("an array that is chosen has a size that depends on values")
+            if any(map(numpy.ndim, values.values())):
+                self.check_shapes([results[n][-1] for n in forms])
             return Leaf(len(results[n]) - 1, first.name)
 
         self.structure = common(forms)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,8 +19,10 @@ from ..rules import lookup
 from ..semantics.arrays import as_tensor, demand
 from . import state
 from .array import TracedNpArray
+from .errors import is_hidden, is_library
 from .number import TracedNumber, attempt, convert, is_number, new_number, rounded, settled, value_of
 from .scalar import TracedScalar
+from .sizes import holds_size
 from .special import extreme
 from .state import is_traced
 from .twin import Twin, original_of
@@ -27,7 +30,27 @@ from .twin import Twin, original_of
 
 def called(function: Any) -> Any:
     """What is called in place of `function`."""
-    return _TWINS.get(id(function), function)
+    found = _TWINS.get(id(function))
+    return found if found is not None else _with_own_sizes(function) if _is_foreign(function) else function
+
+
+def _is_foreign(function: Any) -> bool:
+    """True for Python code of a library, and for what remembers its arguments: they get plain ints for sizes."""
+    kind = type(function)
+    if kind is functools._lru_cache_wrapper:
+        return True
+    code = getattr(function.__func__ if kind is types.MethodType else function, "__code__", None)
+    return code is not None and is_library(code.co_filename) and not is_hidden(code)
+
+
+def _with_own_sizes(function: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tracer = state.active()
+        if tracer is None:
+            return function(*args, **kwargs)
+        return function(*map(tracer.known_for_sizes, args), **{k: tracer.known_for_sizes(v) for k, v in kwargs.items()})
+
+    return call
 
 
 def negated(x: Any) -> Any:
@@ -250,7 +273,7 @@ def _sorted(items: list[Any], key: Any = None, reverse: Any = False) -> Any:
     """One stable sort. Python's order is none where NaN is among the values."""
     tracer = state.running()
     kinds = {type(value_of(x)) for x in items}
-    if key is not None or len(kinds) > 1 or complex in kinds or any(getattr(x, "_either", False) for x in items):
+    if key is not None or len(kinds) > 1 or complex in kinds or holds_size(items) or any(getattr(x, "_either", False) for x in items):
         return sorted(items, key=key, reverse=reverse)
     with tracer.inside():
         values = torch.stack([x._tensor if is_traced(x) else as_tensor(x) for x in items])

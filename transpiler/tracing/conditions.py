@@ -78,6 +78,9 @@ class Block:
                 self.root.add_module(str(node.target), node.meta["graph"])
                 self.places[node] = self.graph.node_copy(node)
                 return self.places[node]
+            if "size" in node.meta and self.condition is not None:  # an int: each side asks for it again
+                self.places[node] = self.graph.node_copy(node, self.of)
+                return self.places[node]
             if self.condition is None:
                 raise AssertionError(f"{node} is used before it is computed")
             self.condition.pass_in(node)

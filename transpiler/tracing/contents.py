@@ -71,6 +71,8 @@ def _taken_apart(x: Any) -> tuple[Any, list[Any]]:
     if isinstance(x, types.GeneratorType):
         frame = x.gi_frame
         return (id(x), -1 if frame is None else frame.f_lasti), [] if frame is None else [dict(frame.f_locals)]
+    if isinstance(x, random.SystemRandom):
+        return id(x), []
     if isinstance(x, random.Random):
         return id(type(x)), [x.getstate(), vars(x)]
     if isinstance(x, slice):

@@ -35,6 +35,7 @@ from .outputs import finish
 from .patches import patched
 from .probe import check_sizes
 from .scalar import TracedScalar
+from .sizes import release
 from .state import is_traced
 from .structure import beside, flatten, holds_arrays, leaf_names, leaf_order, match, rebuild, sharing
 from .tensor import is_shell
@@ -260,10 +261,12 @@ def _record_way(
     tracer.forks, tracer.loops = forks, loops
     tracer.rounded, tracer.told, tracer.parted = face.rounded, face.told, face.parted  # of all ways
     tracer.diagnose = diagnose
+    tracer.recorder.guards = face.guards
     lifter = Lifter(tracer, code_of(fn))
     quiet = warnings.catch_warnings()
     calm = numpy.errstate(all="ignore")
-    with state.opened(tracer), _no_collection(), patched(), torch.no_grad(), _uncompiled(), calm, quiet, tracer.recorder, lifter:
+    with state.opened(tracer), _no_collection(), patched(), torch.no_grad(), _uncompiled(), calm, quiet, tracer.recorder, lifter, \
+            _sizes_released(tracer):  # fmt: skip
         warnings.simplefilter("ignore")
         with tracer.inside():
             copies = copied(face, leaves)
@@ -289,6 +292,15 @@ def _record_way(
 def _uncompiled() -> contextlib.AbstractContextManager[Any]:
     """Functions that torch has compiled run as they are written, where a trace sees what they do."""
     return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _sizes_released(tracer: Tracer) -> Iterator[None]:
+    """What something still holds of the sizes of a trace are plain ints when it is over."""
+    try:
+        yield
+    finally:
+        release(tracer.recorder.issued)
 
 
 @contextlib.contextmanager

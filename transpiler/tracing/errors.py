@@ -35,7 +35,9 @@ _HIDDEN = tuple(
         for p in (os.path.dirname(numpy.__file__), os.path.dirname(torch.__file__), _PACKAGE, _RULES)
     }
 )
+_BESIDE = {os.path.dirname(os.path.dirname(os.path.abspath(str(package.__file__)))) for package in (numpy, torch)}
 _LIBRARY = (
+    *(_folder(path) for path in _BESIDE if os.path.basename(path) in ("site-packages", "dist-packages")),
     _folder(sysconfig.get_paths()["stdlib"]),
     _folder(sysconfig.get_paths()["purelib"]),
     _folder(sysconfig.get_paths()["platlib"]),
@@ -75,6 +77,12 @@ def own_frame(frame: FrameType | None) -> FrameType | None:
     while frame is not None and is_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+def in_library() -> bool:
+    """True where the code of an installed package, or of Python's own library, is at work."""
+    frame = user_frame()
+    return frame is not None and is_library(frame.f_code.co_filename)
 
 
 def is_hidden(code: CodeType) -> bool:

@@ -41,6 +41,7 @@ from .regions import (
     tensor_of_value,
 )  # fmt: skip
 from .risks import must_stay
+from .sizes import TracedSize
 from .state import is_traced
 from .storage import Storage
 from .structure import children, same
@@ -366,6 +367,8 @@ class Forming:
         """Put the loop into the graph, and bind the variables to what it gives."""
         tracer, recorder, graph = self.tracer, self.tracer.recorder, self.tracer.graph
         kinds = self.kinds()
+        if any(kind.shape for name, kind in self.rebound.items() if name in self.late):
+            recorder.pin_all()  # what stands for a variable before it has a value
         tensors = [torch.tensor(True)] if self.flag else []
         tensors += [plain_tensor(kind.zero(), kind) if name in self.late else tensor_of_value(tracer, self.variables[name])
                     for name, kind in self.rebound.items()]  # fmt: skip
@@ -432,6 +435,8 @@ def _placeholders(module: fx.GraphModule) -> list[fx.Node]:
 
 def _unchanged(first: Any, last: Any) -> bool:
     """True where a variable still is what it was: the object, or an equal number or text of Python's."""
+    if type(first) is type(last) is TracedSize:
+        return bool(first._extent == last._extent)
     return first is last or (type(first) in ATOMS and same(first, last))
 
 

@@ -108,12 +108,11 @@ def _check_elsewhere(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pa
 
 
 def _check_in_fx(inputs: Any, forms: tuple[Form, ...]) -> None:
-    """Where `make_fx` runs the graph: the demands as nodes of what it makes."""
+    """Where `make_fx` runs the graph: the demands as nodes of what it makes. A size that the graph asks for is a number there."""
     mode = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY)
     if mode is None:
         return
     tracer: Any = mode.tracer
-    named: dict[int, fx.Proxy] = {}
 
     def call(function: Any, *args: Any) -> fx.Proxy:
         return tracer.create_proxy("call_function", function, args, {})  # type: ignore[no-any-return]
@@ -122,10 +121,8 @@ def _check_in_fx(inputs: Any, forms: tuple[Form, ...]) -> None:
         proxy = tracer.unwrap_proxy(x)
         wanted: list[Any] = []
         for axis, size in enumerate(sizes):
-            wanted.append(size if size >= 0 else named.get(size) or call(torch.ops.aten.sym_size.int, proxy, axis))
-            if size < FREE and size not in named:
-                named[size] = wanted[-1]
-                call(torch._check, call(operator.ge, named[size], 2))
+            free = size == FREE
+            wanted.append(call(torch.ops.aten.sym_size.int, proxy, axis) if free else size if size >= 0 else int(x.shape[axis]))
         steps: list[Any] = [1] if wanted else []
         for size in wanted[:0:-1]:
             steps.insert(0, call(operator.mul, steps[0], size))

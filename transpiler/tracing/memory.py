@@ -16,10 +16,13 @@ from .array import TracedNpArray
 from .calls import Call, shares
 from .catching import caught_here, raised_by
 from .compare import values_of
-from .errors import TraceError, error
+from .counting import shape_of
+from .errors import TraceError, error, in_library
+from .measuring import shape_unseen
 from .number import TracedNumber
 from .recorder import LAYOUT, OWN, Recorder
 from .scalar import TracedScalar
+from .sizes import TracedSize, pinned
 from .state import holds_traced
 from .storage import Storage, owner_of
 
@@ -141,8 +144,12 @@ class Memory:
                 )
             source = source.base[0]._storage
         if x._tensor is None or x._version != storage.version:
-            x._tensor, x._version = storage.read(x._value), storage.version
+            x._tensor, x._version = self.read(x), storage.version
         return x._tensor
+
+    def read(self, x: TracedNpArray) -> torch.Tensor:
+        """The present value of an array whose memory was written to since it was last read."""
+        return x._storage.read(x._value)  # type: ignore[no-any-return]
 
     def array(self, real: numpy.ndarray[Any, Any], tensor: torch.Tensor) -> TracedNpArray:
         """A traced array; a view where the NumPy array is one."""
@@ -234,6 +241,8 @@ class Memory:
         """`bool(x)`: a constant's own; for a value of the graph the answer of this way through the function (see branches)."""
         if type(x) is TracedNpArray and x._value is not None and self.is_constant(x):
             return bool(x._value)
+        if numpy.size(x._value) == 1 and self.settle(x):
+            return bool(x._value)
         if self.forks is None or numpy.size(x._value) != 1:
             return bool(self.leave(x, "data-dependent-branch", "bool"))
         with self.inside():
@@ -257,9 +266,31 @@ class Memory:
                 self.fail("data-dependent-branch", f"an exception that hangs on values ({what}) would be caught by the function",
                           "test for the case with array operations, outside of try")  # fmt: skip
 
+    def settle(self, x: Any) -> bool:
+        """Let the graph hold for these sizes where `x` hangs on them alone. Returns whether it does: then Python may have its value."""
+        with self.inside():
+            node = self.recorder.node(self.tensor(x))
+            return node is not None and self.recorder.settle(node)
+
+    def known_for_sizes(self, x: Any) -> Any:
+        """What hangs on sizes alone, also in lists, tuples and dicts, as the constant that it is for these; everything else as it is."""
+        kind = type(x)
+        if kind is TracedSize:
+            return x.pinned()
+        if kind in (list, tuple):
+            made = [self.known_for_sizes(i) for i in x]
+            return x if all(a is b for a, b in zip(x, made, strict=True)) else kind(made)
+        if kind is dict:
+            return {k: self.known_for_sizes(v) for k, v in x.items()}
+        if kind not in (TracedNpArray, TracedScalar, TracedNumber) or x._value is None or self.is_constant(x) or not self.settle(x):
+            return x
+        return x._value if kind is not TracedNpArray else self.outside(x._value.copy())
+
     def leave(self, x: Any, name: str, what: str) -> Any:
         """NumPy's value of a constant. For anything else a TraceError: a value cannot leave the graph."""
         if type(x) is TracedNpArray and x._value is not None and self.is_constant(x):
+            return x._value
+        if x._value is not None and self.settle(x):
             return x._value
         with self.inside():
             if type(x) is TracedNumber:
@@ -272,6 +303,23 @@ class Memory:
                 "opaque-call": f"a {kind} of the graph goes into {what}",
             }
             return self.fail(name, messages[name], _WAY_OUT[name])
+
+    def shape(self, x: TracedNpArray, real: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of an array, as the traced function gets it."""
+        if x._value is None or self.is_constant(x):
+            return real
+        with self.inside():
+            tensor = x._tensor if x._tensor is not None and shape_unseen(x._tensor) == real else self.tensor(x)
+            if self.recorder.is_loose(tensor):
+                counted = shape_of(self, x)  # type: ignore[arg-type]
+                if any(type(n) is int for n in counted):
+                    self.recorder.pin_all()
+                self.told.add(tuple([n for n in counted if type(n) is int]))
+                return counted
+            if not real or self.recorder.node(tensor) is None:
+                return real
+            sizes = self.recorder.sizes_of(tensor, real)
+            return pinned(sizes) if in_library() else sizes  # type: ignore[no-any-return]
 
     def loose_size(self) -> NoReturn:
         """The traced function asks for a size that depends on values."""

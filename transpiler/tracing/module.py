@@ -22,6 +22,7 @@ from .compare import compare_graphs, values_of
 from .duplicates import merge_duplicates
 from .errors import TraceError
 from .errors import error as trace_error
+from .extents import Guard
 from .guards import Form, check_inputs, differ, is_one
 from .layout import laid_out, laid_out_tensor, layout_of
 from .structure import beside, laid_over, match, particulars, rebuild, sharing
@@ -48,6 +49,7 @@ class Face:
     accepted   others of `traced` for which the function has the same graph
     apart      whether arguments that are one object are traced as if each were one of its own
     firsts     for each array the first that is the same one
+    guards     the relations between sizes that the graph was traced with, and where in the user's code
     known      arrays that the function finds elsewhere, which are constants of the graph
     compared   objects that are no arguments, which the function has held an argument against with `is`"""
 
@@ -70,6 +72,7 @@ class Face:
     known: list[numpy.ndarray[Any, Any]] = field(default_factory=list)
 
     firsts: list[int] = field(default_factory=list)
+    guards: dict[Guard, tuple[str, int, str]] = field(default_factory=dict)
 
     @property
     def is_plain(self) -> bool:

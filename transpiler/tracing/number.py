@@ -22,6 +22,7 @@ from .arithmetic import INT_BOUND, OPERATIONS, OPERATORS
 from .array import BINARY, COMPARISONS, UNARY, TracedNpArray
 from .errors import error
 from .scalar import TracedScalar
+from .sizes import TracedSize
 from .state import leaves
 
 if TYPE_CHECKING:
@@ -166,8 +167,19 @@ def kind_of(x: Any) -> type:
 
 
 def value_of(x: Any) -> Any:
-    """Python's value of a traced number or scalar; everything else is itself."""
-    return x._value if type(x) in (TracedNumber, TracedScalar) else x
+    """Python's value of a traced number, scalar or size; everything else is itself."""
+    return x._value if type(x) in (TracedNumber, TracedScalar, TracedSize) else x
+
+
+def of_size(x: Any) -> Any:
+    """A size as a number of the graph; everything else is itself."""
+    if type(x) is not TracedSize:
+        return x
+    tracer = state.current()
+    if tracer is None:
+        return x._value
+    with tracer.inside():
+        return new_number(tracer, x._value, x.number())
 
 
 def settled(x: Any) -> Any:
@@ -208,6 +220,8 @@ def attempt(tracer: Tracer, run: Callable[[], Any], instead: Any) -> Any:
 
 def tensor_as(x: Any, kind: type) -> torch.Tensor:
     """A number as a 0-d tensor of the kind's dtype."""
+    if type(x) is TracedSize:
+        return x.number(DTYPES[kind])
     if type(x) is TracedNumber:
         return cast(x._tensor, DTYPES[kind])
     return torch.tensor(kind(x), dtype=DTYPES[kind])
@@ -218,7 +232,7 @@ def tensor_as(x: Any, kind: type) -> torch.Tensor:
 
 def _operate(name: str, a: Any, b: Any) -> Any:
     """An operator with at least one traced number."""
-    a, b = settled(a), settled(b)
+    a, b = of_size(settled(a)), of_size(settled(b))
     tracer = state.running()
     if any(isinstance(x, (numpy.ndarray, numpy.generic)) for x in (a, b)):
         if name == "pow" and not any(isinstance(x, numpy.ndarray) for x in (a, b)):
@@ -280,6 +294,7 @@ def _unary(name: str) -> Callable[[Any], Any]:
 
 
 _UFUNCS = {**BINARY, **COMPARISONS}
+TracedSize.mixed = staticmethod(_operate)
 for _name in _UFUNCS:
     if _name != "pow":
         setattr(TracedNumber, f"__{_name}__", lambda self, other, name=_name: _operate(name, self, other))
@@ -306,6 +321,9 @@ def _is_either(x: Any) -> bool:
 def convert(x: Any, kind: type) -> Any:
     """`float(x)`, `int(x)`, `bool(x)`, `complex(x)` of what is traced."""
     x = settled(x)
+    if type(x) is TracedSize and kind in (int, bool):
+        return x if kind is int else bool(x)
+    x = of_size(x)
     tracer = state.running()
     if type(x) is TracedNpArray and tracer.is_constant(x):
         return kind(x._value)
@@ -340,6 +358,8 @@ _ROUNDED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {"floor": torch.fl
 def rounded(x: Any, name: str) -> Any:
     """`math.floor(x)`, `math.ceil(x)`, `round(x)`: ints."""
     x = settled(x)
+    if type(x) is TracedSize:
+        return x
     if type(x) is bool or (type(x) is TracedNumber and type(x._value) in (bool, int)):
         return int(x) if type(x) is bool else convert(x, int)
     tracer = state.running()
@@ -372,9 +392,9 @@ def python_values(x: Any, name: str, args: tuple[Any, ...]) -> Any:
 
 def fitted(tracer: Tracer, function: numpy.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """The operands of a ufunc with Python's ints checked: OverflowError where the loop's dtype cannot hold one."""
-    if not any(type(x) is TracedNumber for x in inputs):
+    if not any(type(x) in (TracedNumber, TracedSize) for x in inputs):
         return inputs
-    inputs = tuple(map(settled, inputs))
+    inputs = tuple(map(of_size, map(settled, inputs)))
     _check_either(inputs)
     if method != "__call__" or not any(type(x) is TracedNumber and type(x._value) is int for x in inputs):
         return inputs
@@ -461,7 +481,7 @@ def _check_either(operands: tuple[Any, ...]) -> None:
 
 def choose(tracer: Tracer, name: str, better: str, item: Any, best: Any) -> Any:
     """Python's `min` or `max` of two Python numbers, of which one is traced at least."""
-    item, best = settled(item), settled(best)
+    item, best = of_size(settled(item)), of_size(settled(best))
     if type(item) is not TracedNumber and type(best) is not TracedNumber:
         return item if OPERATORS[better](item, best) else best
     kinds = {kind_of(item), kind_of(best)}

@@ -17,6 +17,7 @@ from .module import Face, TracedModule
 from .number import TracedNumber, only
 from .reach import reaches_traced
 from .risks import must_stay
+from .sizes import TracedSize, pinned
 from .structure import Fixed, Leaf, Node, flatten, is_plain, rebuild
 from .tracer import Tracer
 
@@ -24,6 +25,8 @@ from .tracer import Tracer
 def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[TracedModule, Any]:
     """The graph module; and the result with NumPy's values for arrays."""
     outputs: list[Any] = []
+    if tracer.forks is not None and tracer.forks.given:
+        result = pinned_in(result)
     structure = flatten(result, "", outputs)
     _check_kinds(structure, face)
     graph = tracer.graph
@@ -59,6 +62,13 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     return module, rebuild(structure, values.__getitem__)
 
 
+def pinned_in(result: Any) -> Any:
+    """A result with plain ints for sizes: what one way gives is chosen among others."""
+    found: list[Any] = []
+    structure = flatten(result, "", found)
+    return rebuild(structure, lambda i: pinned(found[i])) if any(type(x) is TracedSize for x in found) else result
+
+
 def _check_kinds(structure: Any, face: Face) -> None:
     """Objects that hold traced arrays are no structure that a graph could give again."""
     fixed = isinstance(structure, Fixed) and type(structure.value) not in ATOMS and reaches_traced(structure.value)
@@ -92,6 +102,8 @@ class _Memory:
         if type(x) is TracedNpArray and x._value is None:
             self.tracer.fail("opaque-call", "an array came back from code that the tracer cannot see", "split the node around that call")
         only(x, self.place)
+        if type(x) is TracedSize:
+            return recorder.argument(x)  # type: ignore[no-any-return]
         with recorder:
             try:
                 tensor = self.tracer.tensor(x)

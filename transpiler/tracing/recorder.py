@@ -19,9 +19,11 @@ from torch.overrides import TorchFunctionMode
 
 from .compare import values_of
 from .errors import TraceError, error, user_frame
+from .measuring import COUNTED, MAKERS, Measuring, made_of_sizes
 from .outlines import Outlines, part_of
 from .shells import Shells
-from .torchnames import GETTERS, LAYOUTS, METADATA, RANDOM, SIZES, refuse_random, refuse_values
+from .sizes import TracedSize, holds_size, pinned, plain
+from .torchnames import GETTERS, LAYOUTS, METADATA, RANDOM, SIZES, VALUES, refuse_random, refuse_values
 from .usercalls import settings, user_call
 
 _OPERATORS: dict[str, Callable[..., Any]] = {"__getitem__": operator.getitem, "__setitem__": operator.setitem}
@@ -63,7 +65,7 @@ LAYOUT = "layout"
 """Stands there for what hangs on how the arguments lie in memory."""
 
 
-class Recorder(TorchFunctionMode):
+class Recorder(Measuring, TorchFunctionMode):
     """Records torch calls into `graph`, whose buffers are put on `root`.
 
     current   the NumPy name of the call whose rule is running, or ""
@@ -77,7 +79,8 @@ class Recorder(TorchFunctionMode):
     settings  torch's own, when the trace began"""
 
     def __init__(self, graph: fx.Graph, root: torch.nn.Module, bridge: Any) -> None:
-        super().__init__()
+        TorchFunctionMode.__init__(self)
+        Measuring.__init__(self)
         self.graph, self.root, self.bridge = graph, root, bridge
         self.current = ""
         self.place: tuple[str, int, str] | None = None
@@ -134,7 +137,8 @@ class Recorder(TorchFunctionMode):
         """These nodes and all that share memory with one of them."""
         wanted = set(nodes)
         with torch._C.DisableTorchFunction():
-            held = [(x.untyped_storage()._cdata, self._nodes[id(x)]) for x in self._kept if x.layout == torch.strided]
+            kept = [x for x in self._kept if x.layout == torch.strided and id(x) in self._nodes]
+            held = [(x.untyped_storage()._cdata, self._nodes[id(x)]) for x in kept]
         memory = {pointer for pointer, node in held if node in wanted}
         return wanted | {node for pointer, node in held if pointer in memory}
 
@@ -143,8 +147,8 @@ class Recorder(TorchFunctionMode):
         owners: dict[int, fx.Node] = {}
         with torch._C.DisableTorchFunction():
             for x in self._kept:
-                node = self._nodes[id(x)]
-                if x.layout == torch.strided and owners.setdefault(x.untyped_storage()._cdata, node) is not node:
+                node = self._nodes.get(id(x))
+                if node is not None and x.layout == torch.strided and owners.setdefault(x.untyped_storage()._cdata, node) is not node:
                     node.meta["view"] = True
 
     def clone(self, x: torch.Tensor) -> fx.Node:
@@ -153,12 +157,17 @@ class Recorder(TorchFunctionMode):
 
     def placeholder(self, name: str, x: torch.Tensor) -> torch.Tensor:
         """`x` as an input of the graph."""
-        return self.record(x, self.graph.placeholder(f"{name}_" if name in _TAKEN else name))
+        node = self.graph.placeholder(f"{name}_" if name in _TAKEN else name)
+        node.meta["extents"] = tuple([("in", len(self.inputs), axis) for axis in range(x.ndim)])
+        self.inputs.append(tuple(x.shape))
+        return self.record(x, node)
 
     def has(self, x: Any) -> bool:
-        """True where `x` is or contains a recorded tensor."""
+        """True where `x` is or contains a recorded tensor, or a size."""
         if isinstance(x, torch.Tensor):
             return id(x) in self._nodes
+        if type(x) is TracedSize:
+            return True
         if isinstance(x, (list, tuple)):
             return any(map(self.has, x))
         if isinstance(x, dict):
@@ -218,7 +227,9 @@ class Recorder(TorchFunctionMode):
         else:
             name = self._free("_tensor_constant")
             self.root.register_buffer(name, x.detach().clone())
-        return self.graph.create_node("get_attr", name, (), {})
+        node = self.graph.create_node("get_attr", name, (), {})
+        node.meta["extents"] = tuple(x.shape)
+        return node
 
     def _free(self, stem: str) -> str:
         n = 0
@@ -230,8 +241,11 @@ class Recorder(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = func.__name__
-        if not self.bridge.paused and not (self.has(args) or self.has(kwargs)):
-            return self._of_user(func, name, args, kwargs or {})
+        if not self.bridge.paused:
+            if holds_size(args) or holds_size(kwargs):
+                args, kwargs = pinned(args), pinned(kwargs)
+            if not (self.has(args) or self.has(kwargs)):
+                return self._of_user(func, name, args, kwargs or {})
         if name == "__get__":
             return self._getter(func, args)
         kwargs = kwargs or {}
@@ -242,6 +256,9 @@ class Recorder(TorchFunctionMode):
             if func in (torch.as_tensor, torch.asarray, torch.tensor) and self.has(args[:1]):
                 with self:
                     return _converted(func, *args, **kwargs)
+        if func in MAKERS and args and holds_size(args[0]):
+            with self:
+                return made_of_sizes(*args, **kwargs)
         if func is torch.tensor and self.has(args[:1]) and isinstance(args[0], torch.Tensor):
             with self:
                 return _converted(func, *args, **kwargs)
@@ -261,11 +278,9 @@ class Recorder(TorchFunctionMode):
 
     def _asked(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         """What tells of a tensor without reading it."""
-        found = func(*args, **kwargs)
-        if name in SIZES:
-            self._measure(args)
+        found = self.answer(func, name, args, kwargs)
         if (name in SIZES or name in LAYOUTS or name == "is_same_size") and self.has(args):
-            self.bridge.measure(LAYOUT if name in LAYOUTS else found)
+            self.bridge.measure(LAYOUT if name in LAYOUTS else OWN if self.current else found)
         return found
 
     @staticmethod
@@ -273,12 +288,14 @@ class Recorder(TorchFunctionMode):
         """True for traced arrays and scalars, and lists of them."""
         if isinstance(x, (list, tuple)):
             return any(map(Recorder.adoptable, x))
-        return getattr(type(x), "_np2fx_traced", False)
+        return getattr(type(x), "_np2fx_traced", False) and type(x) is not TracedSize
 
     def _getter(self, func: Any, args: Any) -> Any:
         attribute = func.__self__.__name__
-        if attribute == "shape" and self.sizes:
-            self._measure(args)
+        if attribute == "shape" and id(args[0]) in self._nodes:
+            found = self.shape_of(args[0])
+            self.bridge.measure(OWN if self.current else found)
+            return found
         if attribute not in GETTERS or id(args[0]) not in self._nodes:
             found = func(*args)
             if attribute in ("shape", "nbytes") and id(args[0]) in self._nodes:
@@ -287,12 +304,10 @@ class Recorder(TorchFunctionMode):
         with self:
             return GETTERS[attribute](args[0])
 
-    def _measure(self, args: Any) -> None:
-        if self.current and self.sizes and args and isinstance(args[0], torch.Tensor) and self.is_loose(args[0]):
-            self.measured = True
-
     def recorded(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Run a call on recorded tensors, and record it."""
+        if any(list(map(self.settled, _deciding(name, args)))) and not (any(map(self.has, args)) or any(map(self.has, kwargs.values()))):
+            return func(*args, **kwargs)
         refuse_values(name)
         if name in RANDOM and (name != "dropout" or kwargs.get("training", True)):
             raise error(
@@ -310,9 +325,12 @@ class Recorder(TorchFunctionMode):
         if name == "to":
             args = (args[0], *(a for a in args[1:] if not isinstance(a, torch.device) or a.type != "cpu"))
         writes = self._written(name, args, kwargs)
+        self.sized = False
         node_args = tuple(map(self.argument, args))
         node_kwargs = {k: self.argument(v) for k, v in kwargs.items()}
         spared = func is torch._assert_async and not self.bridge.on_sample  # on a way that its values do not take, they need not hold
+        if self.sized:
+            args, kwargs = plain(args), plain(kwargs)
         try:
             result = None if spared else func(*args, **kwargs)
         except Exception as problem:
@@ -328,6 +346,8 @@ class Recorder(TorchFunctionMode):
         node = self._node(func, name, node_args, node_kwargs)
         outline = self.outline_of(node, func, (name, args, kwargs), result, _sizes_depend_on_values(name, args))
         self.bridge.check_uncaught(func, node, self.picks(name, args))
+        if name in COUNTED or name == "squeeze":
+            self.note_counted(name, args, kwargs)
         if writes is not None:
             node.meta["writes"] = True
             self.record(writes, node)
@@ -371,6 +391,7 @@ class Recorder(TorchFunctionMode):
     def note_results(self, result: Any, node: fx.Node, outline: Any) -> None:
         """Note the nodes of the tensors that a call gave, and which of their sizes depend on values."""
         if isinstance(result, torch.Tensor):
+            node.meta["rank"] = result.ndim
             self.record(result, node)
             if outline is not _SAME:
                 node.meta["loose"] = self.outlines.note(result, outline)
@@ -389,6 +410,9 @@ class Recorder(TorchFunctionMode):
         kind = type(x)
         if kind in _ATOMS:
             return x
+        if kind is TracedSize:
+            made, self.sized = self.size_node(x), True
+            return made
         if kind is list:
             return [self.argument(i) for i in x]
         if isinstance(x, tuple):
@@ -439,6 +463,19 @@ class Recorder(TorchFunctionMode):
         for part in result if isinstance(result, (list, tuple)) else (result,):
             if isinstance(part, torch.Tensor):
                 self.sizes.append(tuple(part.shape))
+
+
+def _deciding(name: str, args: Any) -> list[Any]:
+    """The arguments of a call whose values decide the size of its result, or that it takes out of the graph."""
+    if name in VALUES or name in ("__bool__", "is_nonzero"):
+        return list(args[:1])
+    if not _sizes_depend_on_values(name, args):
+        return []
+    if name == "__getitem__":
+        return [k for k in (args[1] if isinstance(args[1], tuple) else (args[1],)) if isinstance(k, torch.Tensor)]
+    if name in ("masked_select", "repeat_interleave") or name in _SHAPED:
+        return [x for a in args[1:] for x in (a if isinstance(a, (list, tuple)) else (a,))]
+    return list(args[:1])
 
 
 def _wrapped(func: Any) -> Any:

@@ -196,6 +196,7 @@ class Region:
         self.graphs = set(dict(tracer.root.named_children()))
         self.names = {k: copy.copy(v) for k, v in vars(tracer.graph._graph_namespace).items()}
         self.sizes = len(tracer.recorder.sizes)
+        self.computed, tracer.recorder.computed = tracer.recorder.computed, {}
         self.forks, self.state = tracer.forks, (tracer.failure, tracer.caught, tracer.floating)
         self.marks = [(s, [getattr(s, name) for name in _MARKS]) for s in self.storages.values()]
         for storage, _ in self.marks:
@@ -297,6 +298,7 @@ class Region:
             storage.value, storage.version, storage.written = held, version, was_written
         tracer.made = {k: ref for k, ref in tracer.made.items() if ref() is not None}
         tracer.recorder.release(self.kept)
+        tracer.recorder.computed = self.computed
         tracer.forks = self.forks
         tracer.failure, tracer.caught, tracer.floating = self.state
 

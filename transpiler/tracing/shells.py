@@ -174,6 +174,7 @@ class Shells:
 
     def below(self, func: Any, args: Any, kwargs: Any) -> Any:
         """An operation of torch's that came to a shell without a function of torch's that the recorder saw."""
+        self.recorder.pin_all()  # sizes are ints there
         with self.recorder.bridge.inside(), torch._C.DisableTorchFunction():
             # nobody sees what torch itself asks of sizes there
             self.recorder.bridge.told.update(tuple(x.shape) for x in tensors_in((args, kwargs)))

@@ -8,10 +8,13 @@ import numpy
 
 from .array import TracedNpArray
 from .counting import arange, size_of
-from .number import TracedNumber, choose, is_number
+from .errors import in_library
+from .number import TracedNumber, choose, is_number, of_size
 from .recorder import OWN
 from .scalar import TracedScalar
+from .sizes import TracedSize, holds_size, pinned
 from .state import fixed_shape, holds_traced, is_traced
+from .twin import original_of
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -40,17 +43,36 @@ def _fromfunction(tracer: Tracer, function: Any, shape: Any, *, dtype: Any = flo
 def _empty(name: str) -> Any:
     def make(tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
         """What NumPy leaves uninitialised holds numbers that nothing computes, so that reading them is noticed."""
+        if name == "empty" and holds_size((args, kwargs)):
+            return _empty_of_sizes(tracer, *args, **kwargs)
+        if name == "empty_like" and args and type(args[0]) is TracedNpArray and not tracer.is_constant(args[0]):
+            if not in_library():
+                return _empty_as(tracer, *args, **kwargs)
+            pinned(args[0].shape)  # compiled code may be about to write into it
         with tracer.inside():
             real_args, real_kwargs = tracer.split((args, kwargs))
             tracer.told.add(OWN)
             made = tracer.numpy(lambda: _ORIGINALS[name](*real_args, **real_kwargs))
-        if made.dtype.kind in "iu":
-            made.fill(numpy.iinfo(made.dtype).max - 4)
-        elif made.dtype.kind in "fcb":
-            made.fill(True if made.dtype.kind == "b" else -6.1e4)
+        if made.dtype.kind in "iufcb":
+            made.fill(_unlikely(made.dtype))
         return tracer.constant(made)
 
     return make
+
+
+def _unlikely(dtype: numpy.dtype[Any]) -> Any:
+    """A number that nothing computes."""
+    return numpy.iinfo(dtype).max - 4 if dtype.kind in "iu" else True if dtype.kind == "b" else -6.1e4
+
+
+def _empty_as(tracer: Tracer, prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any) -> Any:
+    kind = prototype.dtype if dtype is None else numpy.dtype(original_of(dtype))
+    return tracer.call(numpy.full_like, (prototype, _unlikely(kind), kind, order, subok, shape), {})
+
+
+def _empty_of_sizes(tracer: Tracer, shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> Any:
+    kind = numpy.dtype(original_of(dtype))
+    return tracer.call(numpy.full, (shape, _unlikely(kind), kind), {"order": order})
 
 
 _ORIGINALS: dict[str, Any] = {"empty": numpy.empty, "empty_like": numpy.empty_like}
@@ -171,6 +193,9 @@ def extreme(tracer: Tracer, name: str, items: list[Any], better: numpy.ufunc) ->
 
 
 def _choose(tracer: Tracer, name: str, better: numpy.ufunc, item: Any, best: Any) -> Any:
+    if all(type(x) in (int, bool, TracedSize) for x in (item, best)):
+        return item if (item < best if better.__name__ == "less" else item > best) else best
+    item, best = of_size(item), of_size(best)
     if TracedNumber in (type(item), type(best)) and is_number(item) and is_number(best):
         return choose(tracer, name, "lt" if better.__name__ == "less" else "gt", item, best)
     if not (type(item) is TracedScalar or type(best) is TracedScalar):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import operator
 import sys
 import threading
 from collections.abc import Iterator
@@ -104,26 +105,19 @@ def class_of(x: Any) -> type:
 
 
 def shape(x: Any) -> tuple[int, ...]:
-    """The shape of a traced array. Where a size depends on values it is a number of the graph."""
+    """The shape of a traced array; to the traced function its sizes are nodes of the graph, or numbers where they depend on values."""
+    real: tuple[int, ...] = numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
     tracer = active()
-    if tracer is not None and x._tensor is not None and tracer.recorder.is_loose(x._tensor):
-        from .counting import shape_of
-
-        made = shape_of(tracer, x)
-        tracer.told.add(tuple([n for n in made if type(n) is int]))
-        return made
-    return fixed_shape(x)
+    return real if tracer is None else tracer.shape(x, real)
 
 
 def fixed_shape(x: Any) -> tuple[int, ...]:
-    """The shape of a traced array, of Python's own ints. Raises TraceError where one depends on values."""
+    """The shape of a traced array, of Python's own ints, for which the graph then holds. Raises TraceError where one depends on values."""
+    real: tuple[int, ...] = numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
     tracer = active()
-    found: tuple[int, ...] = numpy.ndarray.shape.__get__(x)  # type: ignore[attr-defined]
-    if tracer is not None and not tracer.is_constant(x):
-        if x._tensor is not None and tracer.recorder.is_loose(x._tensor):
-            tracer.loose_size()
-        tracer.told.add(found)
-    return found
+    if tracer is not None and x._tensor is not None and tracer.recorder.is_loose(x._tensor):
+        tracer.loose_size()
+    return real if tracer is None else tuple(map(operator.index, tracer.shape(x, real)))
 
 
 def strides(x: Any) -> Any:

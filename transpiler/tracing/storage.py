@@ -120,6 +120,13 @@ class Storage:
         back = torch.reshape(flat, tuple(lanes.shape))
         self.value = torch.view_as_complex(back) if lanes is not value else back
 
+    def replace(self, new: torch.Tensor) -> None:
+        """Let `new`, in the shape and dtype of the owner, be the value of all of it. NumPy has written already."""
+        self.materialise()
+        self.written = True
+        self.version += 1
+        self.value = new
+
     def covers(self, view: numpy.ndarray[Any, Any]) -> bool:
         """True where the view is the whole memory as it lies."""
         return self._whole(view) == self.owner.shape

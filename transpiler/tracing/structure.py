@@ -20,6 +20,7 @@ from .array import TracedNpArray
 from .contents import ATOMS, bits_of, contents_of, is_users, slots_of
 from .number import TracedNumber
 from .scalar import TracedScalar
+from .sizes import TracedSize
 from .state import current
 
 
@@ -84,7 +85,7 @@ def _plain(kind: type) -> Any:
 
 def is_leaf(x: Any) -> bool:
     """Arrays, NumPy scalars and tensors, traced or not."""
-    return isinstance(x, (numpy.ndarray, numpy.generic, torch.Tensor)) or type(x) in (TracedNpArray, TracedScalar, TracedNumber)
+    return isinstance(x, (numpy.ndarray, numpy.generic, torch.Tensor)) or type(x) in (TracedNpArray, TracedScalar, TracedNumber, TracedSize)
 
 
 def children(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:

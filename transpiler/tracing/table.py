@@ -114,3 +114,8 @@ OF_DTYPES = SHAPE_ONLY - {
     "numpy.tril_indices_from", "numpy.triu_indices_from",
 }  # fmt: skip
 """Those of them to which sizes make no difference."""
+
+SIZES_ONLY = frozenset((
+    "numpy.broadcast_shapes", "numpy.einsum_path", "numpy.diag_indices_from", "numpy.tril_indices_from", "numpy.triu_indices_from",
+))  # fmt: skip
+"""Those of them whose answer hangs on sizes."""

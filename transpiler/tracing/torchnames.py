@@ -21,7 +21,7 @@ METADATA = frozenset((
 SIZES = frozenset(("size", "numel", "nelement", "__len__", "stride"))
 LAYOUTS = frozenset(("stride", "is_contiguous", "storage_offset", "data_ptr", "untyped_storage", "is_set_to", "dim_order"))
 
-_VALUES = frozenset((
+VALUES = frozenset((
     "item", "tolist", "__float__", "__int__", "__index__", "__complex__", "is_nonzero", "equal", "allclose", "__contains__",
 ))  # fmt: skip
 """Functions that give values away as Python objects. `__bool__` is a branch."""
@@ -71,7 +71,7 @@ def refuse_values(name: str) -> None:
             "a branch hangs on a value that is only known when the graph runs",
             "use np.where to choose between values, or split the node here",
         )
-    if name in _VALUES:
+    if name in VALUES:
         raise error("python-value", f"Tensor.{name}() takes a value out of the graph", "keep it a tensor")
     if name == "__array__":
         raise error("opaque-call", "a NumPy function meets a torch tensor of the trace", "call .numpy() on the tensor first")

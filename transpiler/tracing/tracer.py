@@ -16,13 +16,12 @@ import numpy
 import torch
 
 from ..rules.arithmetic import scalar_power
-from ..semantics.arrays import as_tensor, cast, in_dtype
+from ..semantics.arrays import as_tensor, cast, fits, in_dtype
 from ..semantics.destination import for_out
 from ..semantics.dtypes import resolve, to_numpy, to_torch
 from ..semantics.table import Refused, Rule
 from ..semantics.ufunc import Ufunc, outputs
 from .alarms import check_errors
-from .arguments import Arguments
 from .array import FlatIterator, TracedNpArray
 from .calls import Call, bound, listed, setitem, stated, take_out
 from .compare import difference, largest_in
@@ -30,11 +29,13 @@ from .errors import TraceError, user_frame
 from .number import DTYPES, TracedNumber, check_numbers, fitted, new_number
 from .recorder import LAYOUT, OWN
 from .scalar import TracedScalar
+from .sizes import TracedSize, pinned
 from .special import SPECIAL
 from .state import holds_traced, leaves
-from .table import OF_DTYPES, SHAPE_ONLY, VECTORIZE, Known, find, trick
+from .table import OF_DTYPES, SHAPE_ONLY, SIZES_ONLY, VECTORIZE, Known, find, trick
 from .table import method as known_method
 from .untaken import with_other_values
+from .views import Views
 from .widened import wider_call
 from .windows import has_window, plain, put, taken
 
@@ -64,13 +65,18 @@ def _plan(ufunc: Ufunc, kinds: tuple[Any, ...]) -> tuple[torch.dtype, ...] | Non
     return loop if set(loop[:-1]) == {dtype} and loop[-1] == wanted else None
 
 
+def _number_in(x: Any, dtype: torch.dtype) -> Any:
+    """A Python number in the dtype of a loop; a size as a tensor of it."""
+    return in_dtype(x, dtype) if type(x) is not TracedSize else x.number(dtype)
+
+
 def _strong(made: Any) -> torch.Tensor:
     """What a rule gives, as a tensor; a number that it hands back as it got it is weak no longer."""
     tensor = made if isinstance(made, torch.Tensor) else as_tensor(made)
     return torch.clone(tensor) if hasattr(tensor, "_np2fx_number") else tensor
 
 
-class Tracer(Arguments):
+class Tracer(Views):
     """One trace. With a list as `diagnose` the value of every call is compared with NumPy's, and the largest number of each put there."""
 
     def __init__(self) -> None:
@@ -148,6 +154,9 @@ class Tracer(Arguments):
             elif kind is float or kind is int:
                 kinds.append(kind)
                 values.append(x)
+            elif kind is TracedSize:
+                kinds.append(int)
+                values.append(x._value)
             else:
                 return NotImplemented
         loop = _plan(known.rule.call, tuple(kinds))
@@ -155,7 +164,7 @@ class Tracer(Arguments):
             return NotImplemented
         result = self.numpy(lambda: function(*values), True)
         self.rounded.add(result.dtype)
-        ready = [in_dtype(x, d) if k is float or k is int else self.tensor(x) for x, k, d in zip(inputs, kinds, loop, strict=False)]
+        ready = [_number_in(x, d) if k is float or k is int else self.tensor(x) for x, k, d in zip(inputs, kinds, loop, strict=False)]
         self.recorder.current, self.recorder.pure = known.name, True
         try:
             tensor = known.rule.call.body(*ready)
@@ -181,7 +190,7 @@ class Tracer(Arguments):
             args = tuple(map(listed, args))
             self._mark(known.name)
             if name == "resize":
-                return self._resize(array, *args, **kwargs)
+                return self.resize(array, *args, **kwargs)
             if name == "setflags":
                 return array._value.setflags(*args, **kwargs)
             rule = known.rule
@@ -270,7 +279,8 @@ class Tracer(Arguments):
         before = self.caught
         try:
             first = real.args[0] if real.args and known.name in _PICKING else None
-            result = self.numpy(lambda: real.function(*args, **kwargs, **extra), any(x is not first or self.is_loose(x) for x in traced))
+            computed = any(type(x) is not TracedSize and (x is not first or self.is_loose(x)) for x in traced)
+            result = self.numpy(lambda: real.function(*args, **kwargs, **extra), computed)
         except (IndexError, ValueError) as problem:
             kept = [*targets, *(real.args[:1] if known.name.startswith("numpy.ndarray.") else ())]
             other = None if self.on_sample else with_other_values(self, real, problem, kept, targets)
@@ -282,20 +292,23 @@ class Tracer(Arguments):
             self.rounded.update(getattr(x, "dtype", _FLOAT) for x in (result if isinstance(result, tuple) else (result,)))
         self.judged = (real.function, args, kwargs) if self.diagnose is not None else None
         same = self._same(result, real)
-        if not traced and all(self.is_constant(t) for t in targets):
+        if known.name in SHAPE_ONLY and traced:
+            return self._of_shapes(known, traced, result)
+        sized, traced = traced, [x for x in traced if type(x) is not TracedSize]
+        if not sized and all(self.is_constant(t) for t in targets):
             return same if same is not None else self.constant(result, real)
-        if known.name in SHAPE_ONLY:
-            if known.name not in OF_DTYPES and any(self.recorder.is_loose(self.tensor(x)) for x in traced):
-                self.loose_size()
-            self.told.add(repr(result))
-            return result
         if not isinstance(known.function, numpy.ufunc) and any(type(x) is TracedNumber for x in traced):
             check_numbers(known.name, real, [*targets, result])
-        tensors = self._tensors(known, rule, torch_args, torch_kwargs)
+        try:
+            tensors = self.tensors_of(known, rule, torch_args, torch_kwargs)
+        except TraceError:
+            if targets or not all(map(self._settles, sized)):
+                raise
+            return self.constant(result, real)
         if targets:
             wanted = target if isinstance(target, tuple) else (target,)
             made = list(tensors) if isinstance(tensors, (tuple, list)) else [tensors]
-            self._write(targets, [tensor for t, tensor in zip(wanted, made, strict=False) if t is not None])
+            self._write(targets, [tensor for t, tensor in zip(wanted, made, strict=False) if t is not None], not real.extra)
             if isinstance(target, tuple) and len(targets) != len(target):
                 return tuple(self._wrap(r, v, known) if t is None else t for t, r, v in zip(target, result, made, strict=True))
             return None if result is None else same if same is not None else target
@@ -303,13 +316,31 @@ class Tracer(Arguments):
             return same
         self.floating = self._floating(known, traced, real)
         try:
-            return self._wrap(result, tensors, known)
+            made = self._wrap(result, tensors, known)
         finally:
             self.floating = None
+        self.note_origin(made, known, real, traced, rule, torch_args, torch_kwargs)
+        return made
 
-    def _tensors(self, known: Known, rule: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _of_shapes(self, known: Known, traced: list[Any], result: Any) -> Any:
+        """What a function tells of shapes and dtypes: the graph holds for these sizes, where it told of sizes."""
+        for x in traced:
+            if type(x) is TracedSize:
+                pinned(x)
+            elif known.name not in OF_DTYPES and self.recorder.is_loose(self.tensor(x)):
+                self.loose_size()
+            elif known.name in SIZES_ONLY and type(x) is TracedNpArray:
+                pinned(self.recorder.sizes_of(self.tensor(x), x._value.shape))
+        self.told.add(repr(result))
+        return result
+
+    def _settles(self, x: Any) -> bool:
+        """Let the graph hold for these sizes, where `x` hangs on them alone. Returns whether it does."""
+        return pinned(x) is not None if type(x) is TracedSize else self.settle(x)
+
+    def tensors_of(self, known: Known, rule: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """What the rule makes of torch's side of the arguments."""
-        self.recorder.current = known.name
+        current, self.recorder.current = self.recorder.current, known.name
         try:
             return rule(args, kwargs)
         except Refused as refused:
@@ -319,7 +350,7 @@ class Tracer(Arguments):
         except Exception as problem:
             self._rule_failed(known, problem)
         finally:
-            self.recorder.current = ""
+            self.recorder.current = current
 
     def is_loose(self, x: Any) -> bool:
         """Whether a size of a traced value depends on values."""
@@ -407,6 +438,8 @@ class Tracer(Arguments):
             self._check_same(real, tensor, known)
             return real if self.recorder.node(tensor) is None else self.note(TracedScalar(real, tensor))
         if not isinstance(real, numpy.ndarray):
+            if type(made) is TracedSize and type(real) is int and made._value == real:
+                return made
             if type(real) in DTYPES and isinstance(made, torch.Tensor) and made.ndim == 0:
                 made = made.item()  # nothing that the graph computes: a Python number like NumPy's
             if type(real) is not type(made) or real != made:
@@ -476,7 +509,7 @@ class Tracer(Arguments):
     def _check_targets(self, targets: list[Any], real: Call) -> None:
         if not targets:
             return
-        traced = any(not self.is_constant(x) for x in leaves((real.args, real.kwargs)))
+        traced = any(not self.is_constant(x) or type(x) is TracedSize for x in leaves((real.args, real.kwargs)))
         for target in targets:
             if type(target) is TracedNpArray:
                 storage = target._storage
@@ -493,7 +526,8 @@ class Tracer(Arguments):
                     "make the array inside the function with NumPy, or pass it in",
                 )
 
-    def _write(self, targets: list[Any], made: Any) -> None:
+    def _write(self, targets: list[Any], made: Any, whole: bool) -> None:
+        """Let what a rule made be the new values of the targets. `whole`: it made them in the targets' shapes."""
         self.told.update((OWN, LAYOUT))
         values = list(made) if isinstance(made, (tuple, list)) else [made]
         for target, value in zip(targets, values, strict=False):
@@ -501,8 +535,11 @@ class Tracer(Arguments):
             held = self.tensor(target) if type(target) is TracedNpArray else None
             if held is not None and (self.recorder.is_loose(tensor) or self.recorder.is_loose(held)):
                 tensor = tensor.expand_as(held)  # for other values it may not fit
-            elif tuple(tensor.shape) != target._value.shape:
-                tensor = torch.broadcast_to(tensor, target._value.shape)
+            elif not whole or tensor.shape != target._value.shape:
+                shape = target._value.shape if held is None else self.recorder.known_shape(held)
+                own = self.recorder.known_shape(tensor)
+                if own != shape and fits(own, shape):  # asks of each size whether it is the target's
+                    tensor = torch.broadcast_to(tensor, shape)
             self.write(target, tensor)
 
     def write(self, target: TracedNpArray, tensor: torch.Tensor) -> None:
@@ -515,44 +552,9 @@ class Tracer(Arguments):
             new = self._assigned(key, self.tensor(base), self._split(key, [])[1], tensor)
             self.write(base, new)
             storage.base = (base, base._storage.version, key)
-        storage.write(target._value, tensor)
+        self.put(target, tensor)
         if storage.covers(target._value) or storage.base is not None:
             target._tensor, target._version = tensor, storage.version
-
-    def _resize(self, array: TracedNpArray, *shape: Any, refcheck: bool = True) -> None:
-        """`x.resize(...)`: the array gets memory of its own, as NumPy allows it where no other array sees it; zeros are added."""
-        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
-        self.told.add(OWN)
-        if array._storage.origin == "sample" or array._storage.base is not None or array._value.base is not None:
-            self.fail("mutation", "x.resize() changes an argument or a view in place", "x = np.resize(x, shape), or pad or slice")
-        array._storage.check_writable()
-        tensor = None if self.is_constant(array) else self.tensor(array)
-        new = numpy.zeros(wanted, array.dtype)
-        count = min(new.size, array._value.size)
-        new.reshape(-1)[:count] = array._value.reshape(-1)[:count]
-        if tensor is not None:
-            kept = torch.flatten(tensor)[:count]
-            more = torch.zeros(new.size - count, dtype=tensor.dtype)
-            tensor = torch.reshape(torch.cat([kept, more]) if new.size > count else kept, wanted)
-        array._value, array._storage, array._tensor = new, self.new_storage(new, tensor, "fresh"), tensor
-        array._version = array._storage.version
-        if tensor is not None:
-            array._reset(new)
-        else:
-            numpy.ndarray.__setstate__(array, (1, new.shape, new.dtype, False, new.tobytes()))  # type: ignore[arg-type]
-
-    def reshape_in_place(self, array: TracedNpArray, shape: Any) -> None:
-        """`x.shape = ...`."""
-        with self.inside():
-            self.told.update((OWN, LAYOUT))
-            view = array._value.view()
-            view.shape = shape
-            if array._storage.origin == "sample" and array._value is array._storage.owner and view.shape != array._value.shape:
-                self.fail("mutation", "x.shape = ... changes the shape of the caller's array", "x = x.reshape(shape)")
-            tensor = None if self.is_constant(array) else torch.reshape(self.tensor(array), view.shape)
-            array._value, array._tensor, array._version = view, tensor, array._storage.version
-            array._reset(view)
 
     def _unmapped(self, known: Known) -> NoReturn:
         if known.refusal is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .shells import PLAIN, mapped, memory_of, tensors_in
+from .sizes import pinned
 from .state import holds_traced, is_traced
 from .tensor import is_shell
 from .torchnames import GETTERS, METADATA, REFUSED, SIZES, refuse_random, refuse_values
@@ -98,9 +99,11 @@ def _told(recorder: Recorder, func: Any, args: Any, kwargs: Any) -> Any:
     shells = recorder.shells
     with recorder.bridge.inside():
         found = recorder.__torch_function__(func, (), shells.opened(args), shells.opened(kwargs))
-    name = func.__self__.__name__ if func.__name__ == "__get__" else func.__name__
-    if name in SIZES or name in ("shape", "nbytes", "is_same_size"):
-        recorder.bridge.told.add(tuple(found) if isinstance(found, tuple) else found)
+        name = func.__self__.__name__ if func.__name__ == "__get__" else func.__name__
+        if name in SIZES or name in ("shape", "nbytes", "is_same_size"):
+            for x in tensors_in(shells.opened(args)):
+                pinned(recorder.known_shape(x))
+            recorder.bridge.told.add(tuple(found) if isinstance(found, tuple) else found)
     return found
 
 

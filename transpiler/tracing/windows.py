@@ -16,6 +16,7 @@ from torch import fx
 
 from ..semantics.arrays import demand
 from .number import TracedNumber, settled
+from .sizes import TracedSize
 from .state import is_traced
 
 if TYPE_CHECKING:
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
 _OTHER_LENGTH = "a slice with computed bounds has another length than when it was traced: it reaches beyond the end of the array"
 
 
+def _is_computed(bound: Any) -> bool:
+    return is_traced(bound) and type(bound) is not TracedSize
+
+
 def has_window(key: Any) -> bool:
     """Whether a key has a slice in it with a bound that is traced."""
-    return any(type(k) is slice and any(map(is_traced, (k.start, k.stop, k.step))) for k in (key if type(key) is tuple else (key,)))
+    return any(type(k) is slice and any(map(_is_computed, (k.start, k.stop, k.step))) for k in (key if type(key) is tuple else (key,)))
 
 
 def plain(tracer: Tracer, key: Any) -> Any:
@@ -37,7 +42,7 @@ def plain(tracer: Tracer, key: Any) -> Any:
     if type(key) is not slice:
         return key
     bounds = [settled(b) if type(b) is TracedNumber else b for b in (key.start, key.stop, key.step)]
-    return slice(*(b._value if is_traced(b) and tracer.is_constant(b) else b for b in bounds))
+    return slice(*(b._value if _is_computed(b) and (tracer.is_constant(b) or tracer.settle(b)) else b for b in bounds))
 
 
 def taken(tracer: Tracer, a: torch.Tensor, key: Any, real: Any, take: Callable[[torch.Tensor, Any], Any]) -> Any:
