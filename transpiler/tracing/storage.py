@@ -181,6 +181,8 @@ class Storage:
 def _overlaps(view: numpy.ndarray[Any, Any]) -> bool:
     """Whether elements of a view may lie in one place (`as_strided`): where a step is shorter than what lies within it."""
     reach = view.itemsize
+    if not view.size:
+        return False  # its steps are of no meaning
     for step, count in sorted((abs(s), n) for s, n in zip(view.strides, view.shape, strict=True) if n > 1):
         if step < reach:
             return True
