@@ -38,7 +38,7 @@ def test_export(repo, capsys, function):
 
 @pytest.mark.parametrize("how", ["jit", "onnx", "pt2"])
 def test_files_hold_for_what_was_traced(repo, how):
-    source = ["def mean(x, y):", "    if x[0] > 9:", "        raise ValueError('far')", "    return x.sum() / len(x) + y", ""]
+    source = ["def mean(x, y):", "    if x[0] > 9:", "        raise ValueError('far')", "    return sum(x) / 3 + y", ""]
     (repo / "sized_example.py").write_text("\n".join(source))
     out = f"out.{how}"
     assert main(["trace", "sized_example.py:mean", "--samples", "samples.npz", "-o", out, "--export", how, "--sizes", "y=float32[n]"]) == 0

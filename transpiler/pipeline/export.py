@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from ..tracing.extents import Guard
 from ..tracing.freedom import resized, told
 from ..tracing.guards import FREE, check_inputs
 from .onnx_file import Axis, NotInOnnx, Relation, write
@@ -124,6 +125,8 @@ def _named(module: Any, inputs: tuple[torch.Tensor, ...], sizes: Mapping[str, An
             if not isinstance(size, str):
                 continue
             demanded = face.forms[i][1][axis] if face is not None and face.forms else FREE
+            if face is not None and any((i, axis) in Guard(*relation).inputs() for relation in face.relations):
+                demanded = inputs[i].shape[axis]  # no file can say what must hold there
             if demanded >= 0:
                 if sizes:
                     raise ExportError(f"{name}.shape[{axis}] is not free: the graph holds for {told(face)}")

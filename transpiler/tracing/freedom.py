@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import torch
 
+from . import extents
 from .compare import compare_graphs
+from .extents import Guard
 from .guards import FREE, Form, check, check_inputs
 from .layout import layout_of
 from .recorder import LAYOUT
@@ -30,6 +32,9 @@ Dimension = tuple[int, int]
 
 _MOST_GROUPS = 6
 """Of more groups of sizes it is not found out which of them are free alone."""
+
+_REACH = 40
+"""So far from a sample's size others are tried."""
 
 _LARGE = 200
 """Nor for graphs of so many nodes: each trace of them takes its time."""
@@ -48,7 +53,36 @@ def settle(made: TracedModule, leaves: list[Any], bound: inspect.BoundArguments,
         sizes = tuple(free.get((face.firsts[i], axis), size) for axis, size in enumerate(x.shape))
         forms.append((_torch_dtype(face, i), sizes, layouts[i]))
     face.forms = tuple(forms)
+    face.relations = tuple([(g.relation, g.left, g.right) for g in face.guards if not _is_implied(g, face.forms)])
     guard(made)
+
+
+def _is_implied(guard: Guard, forms: tuple[Form, ...]) -> bool:
+    """Whether what was decided by sizes would be decided so for all inputs of these forms."""
+
+    def of(x: Any) -> Any:
+        """An extent in terms of the free sizes: by how much they are more than 2."""
+        if not isinstance(x, tuple):
+            return x
+        if x[0] == "in":
+            size = forms[x[1]][1][x[2]]
+            return size if size >= 0 else x if size == FREE else extents.add(2, ("in", size, 0))
+        if x[0] == "sum":
+            total: Any = x[1]
+            for part, factor in x[2]:
+                total = extents.add(total, of(part), factor)
+            return total
+        if x[0] == "window":
+            return extents.window(of(x[1]), slice(*x[2:]))
+        return _MADE[x[0]](*map(of, x[1:]))
+
+    return extents.compare(guard.relation, of(guard.left), of(guard.right)) is True
+
+
+_MADE: dict[str, Any] = {
+    "mul": extents.mul, "floordiv": extents.floordiv, "mod": extents.mod, "pow": extents.power, "max": extents.largest,
+    "min": extents.smallest, "joined": extents.broadcast,
+}  # fmt: skip
 
 
 def _torch_dtype(face: Face, i: int) -> torch.dtype:
@@ -68,7 +102,7 @@ def guard(module: TracedModule) -> None:
     if inputs:
         one = tuple((first, i) for i, first in enumerate(face.firsts) if first != i)
         with graph.inserting_after(inputs[-1]):
-            graph.call_function(check_inputs, (tuple(inputs), face.forms, one, _apart(face), told(face)))
+            graph.call_function(check_inputs, (tuple(inputs), face.forms, one, _apart(face), face.relations, told(face)))
     module.recompile()
 
 
@@ -81,7 +115,8 @@ def _apart(face: Face) -> tuple[tuple[int, int], ...]:
 
 def told(face: Face) -> str:
     """What a graph holds for, as specs: `x: float64[5, a], y: float64[a]`."""
-    return ", ".join(f"{name}: {form_told(form)}" for name, form in zip(face.names, face.forms, strict=True))
+    forms = [f"{name}: {form_told(form)}" for name, form in zip(face.names, face.forms, strict=True)]
+    return ", ".join([*forms, *(Guard(*relation).told(face.names) for relation in face.relations)])
 
 
 def form_told(form: Form) -> str:
@@ -114,7 +149,7 @@ class _Search:
 
     def free(self) -> dict[Dimension, int]:
         """The free sizes, each with what `check_inputs` knows it by."""
-        if not self.face.told - {LAYOUT}:
+        if not self.face.told - {LAYOUT} and not self.face.guards:
             return dict.fromkeys(self.sizes, FREE)
         some = {d: n for d, n in self.sizes.items() if n > 1}
         if not some:
@@ -139,19 +174,31 @@ class _Search:
 
     def holds(self, groups: list[list[Dimension]]) -> bool:
         """Whether the function has the same graph where each of these groups has a size of its own, a larger one and another."""
-        return all(self.same(self.others(groups, larger)) for larger in (True, False))
+        found = [self.others(groups, larger) for larger in (True, False)]
+        return all(leaves is not None and self.same(leaves) for leaves in found)
 
-    def others(self, groups: list[list[Dimension]], larger: bool) -> list[Any]:
-        """The samples with other sizes, which are all new."""
+    def others(self, groups: list[list[Dimension]], larger: bool) -> list[Any] | None:
+        """The samples with other sizes, which are all new, and for which holds what was decided by sizes; None where there are none."""
         taken = set(self.used)
         wanted = dict(self.sizes)
         for group in groups:
             old = self.sizes[group[0]]
-            down = [n for n in range(old - 1, 2, -1) if n not in taken]
-            size = down[0] if down and not larger else next(n for n in range(old + 1 if larger else 2 * old + 1, 1 << 62) if n not in taken)
+            up, down = range(old + 1, old + _REACH), range(old - 1, 2, -1)
+            for size in up if larger else [*down, *reversed(up)]:
+                if size not in taken and self.decided({**wanted, **dict.fromkeys(group, size)}):
+                    break
+            else:
+                return None
             taken.add(size)
             wanted.update(dict.fromkeys(group, size))
         return self.shared(lambda i, x: resized(x, tuple(wanted[i, axis] for axis in range(x.ndim))))
+
+    def decided(self, sizes: dict[Dimension, int]) -> bool:
+        """Whether what was decided by sizes would be decided so for others."""
+        if not self.face.guards:
+            return True
+        shapes = [[sizes[self.face.firsts[i], axis] for axis in range(x.ndim)] for i, x in enumerate(self.leaves)]
+        return all(guard.holds(shapes) for guard in self.face.guards)
 
     def shared(self, change: Any) -> list[Any]:
         """The samples, changed. What is one array stays one."""
@@ -178,7 +225,14 @@ class _Search:
                 other = retrace(self.face, self.face.inputs, leaves, arguments)
             except Exception:  # NumPy's own, or a refusal
                 return False
-        return other.face.told == self.face.told and compare_graphs(self.made, other) is None
+        if set(other.face.guards) != set(self.face.guards):
+            return False
+        return _answers(other.face) == _answers(self.face) and compare_graphs(self.made, other) is None
+
+
+def _answers(face: Face) -> set[Any]:
+    """What the function was told of sizes, but for what was decided by them: the graph demands that in itself."""
+    return {t for t in face.told if not (isinstance(t, tuple) and t and isinstance(t[0], Guard))}
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from typing import Any, List, NoReturn  # noqa: UP035 - TorchScript reads List
 import torch
 from torch import fx
 
+from .extents import Guard
 from .layout import layout_of
 
 FREE = -1
@@ -25,17 +26,19 @@ Form = tuple[torch.dtype, tuple[int, ...], "tuple[int, ...] | None"]
 """The dtype of an input, its sizes, and its layout (see `layout_of`): None where it does not count, () for C order."""
 
 Pairs = tuple[tuple[int, int], ...]
+Relations = tuple[tuple[str, Any, Any], ...]
 
 
-def check_inputs(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pairs, what: str) -> None:
+def check_inputs(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pairs, relations: Relations, what: str) -> None:
     """Raise RuntimeError, with `what` in its text, unless the inputs are what the graph holds for.
 
-    one    pairs of inputs that are one tensor
-    apart  pairs of inputs that do not share memory"""
+    one        pairs of inputs that are one tensor
+    apart      pairs of inputs that do not share memory
+    relations  what holds between sizes that are free (see extents)"""
     if torch.compiler.is_compiling() or _is_tracing() or type(inputs[0]) is not torch.Tensor or torch._C._len_torch_dispatch_stack():
-        _check_elsewhere(inputs, forms, one, apart, what)
+        _check_elsewhere(inputs, forms, one, apart, relations, what)
         return
-    if differ(inputs, forms) or any(not is_one(inputs[a], inputs[b]) for a, b in one):
+    if differ(inputs, forms) or not hold(relations, inputs) or any(not is_one(inputs[a], inputs[b]) for a, b in one):
         _fail(what)
     if any(_share(inputs[a], inputs[b]) for a, b in apart):
         raise RuntimeError(f"two inputs share memory, and did not when the graph was traced ({what})")
@@ -80,11 +83,25 @@ def differ(inputs: Any, forms: tuple[Form, ...]) -> bool:
     return False
 
 
-def _check_elsewhere(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pairs, what: str) -> None:
+def hold(relations: Relations, inputs: Any) -> bool:
+    """Whether relations between the sizes of inputs hold."""
+    return not relations or all(Guard(*relation).holds([x.shape for x in inputs]) for relation in relations)
+
+
+def _pinned(inputs: Any, forms: tuple[Form, ...], relations: Relations) -> tuple[Form, ...]:
+    """The forms with the sizes of these inputs where something must hold between them: for what can only hold sizes against numbers."""
+    tied = {place for relation in relations for place in Guard(*relation).inputs()}
+    made = []
+    for i, (x, (dtype, sizes, layout)) in enumerate(zip(inputs, forms, strict=True)):
+        made.append((dtype, tuple(int(x.shape[axis]) if (i, axis) in tied else n for axis, n in enumerate(sizes)), layout))
+    return tuple(made)
+
+
+def _check_elsewhere(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pairs, relations: Relations, what: str) -> None:
     """`check_inputs` where something else than Python's own run of the graph is going on."""
     proxy = next((x for x in inputs if isinstance(x, fx.Proxy)), None)
     if proxy is not None:  # torch.fx traces the graph once more, as it does when one is unpickled
-        proxy.tracer.create_proxy("call_function", check_inputs, (inputs, forms, one, apart, what), {})
+        proxy.tracer.create_proxy("call_function", check_inputs, (inputs, forms, one, apart, relations, what), {})
         return
     tracing, exporting = torch.jit.is_tracing(), torch.compiler.is_exporting()
     if tracing or exporting:
@@ -93,9 +110,9 @@ def _check_elsewhere(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pa
         if tracing:
             if _is_for_onnx():
                 _refuse_onnx(what)
-            _check_scripted(inputs, forms, apart, what)
+            _check_scripted(inputs, _pinned(inputs, forms, relations), apart, what)
             return
-    if differ(inputs, forms) or any(inputs[a] is not inputs[b] for a, b in one):
+    if differ(inputs, forms) or not hold(relations, inputs) or any(inputs[a] is not inputs[b] for a, b in one):
         _fail(what)
     if exporting:  # sizes are guards of the program
         for x, (dtype, sizes, _) in zip(inputs, forms, strict=True):
@@ -104,7 +121,7 @@ def _check_elsewhere(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pa
                 if wanted < FREE:  # the exporter takes that for granted, and its program does not look: so it is asked of a tensor
                     torch._assert_async(torch.ge(torch.scalar_tensor(n, dtype=torch.int64), 2), f"a size is 0 or 1: {what}")
     elif not torch.compiler.is_compiling():
-        _check_in_fx(inputs, forms)
+        _check_in_fx(inputs, _pinned(inputs, forms, relations))
 
 
 def _check_in_fx(inputs: Any, forms: tuple[Form, ...]) -> None:

@@ -23,7 +23,7 @@ from .duplicates import merge_duplicates
 from .errors import TraceError
 from .errors import error as trace_error
 from .extents import Guard
-from .guards import Form, check_inputs, differ, is_one
+from .guards import Form, Relations, check_inputs, differ, hold, is_one
 from .layout import laid_out, laid_out_tensor, layout_of
 from .structure import beside, laid_over, match, particulars, rebuild, sharing
 
@@ -45,7 +45,7 @@ class Face:
     rounded    the dtypes of all that is computed on the way from the arguments to the result
     told       what the function was told of sizes (see `Memory.told`)
     parted     pairs of arguments that were held against each other by `is`, and are two
-    forms      what the graph demands of its inputs (see guards)
+    forms      what the graph demands of its inputs (see guards); `relations` what between their sizes
     accepted   others of `traced` for which the function has the same graph
     apart      whether arguments that are one object are traced as if each were one of its own
     firsts     for each array the first that is the same one
@@ -66,6 +66,7 @@ class Face:
     told: set[Any] = field(default_factory=set)
     parted: set[tuple[int, int]] = field(default_factory=set)
     forms: tuple[Form, ...] = ()
+    relations: Relations = ()
     accepted: set[tuple[Any, ...]] = field(default_factory=set)
     apart: bool = False
     compared: list[Any] = field(default_factory=list)
@@ -143,7 +144,7 @@ class TracedModule(fx.GraphModule):
     def holds_for(self, tensors: list[torch.Tensor]) -> bool:
         """Whether these are what the graph itself demands of its inputs. Others have been found to have the same graph."""
         face: Face = self.face
-        if face.forms and differ(tensors, face.forms):
+        if face.forms and (differ(tensors, face.forms) or not hold(face.relations, tensors)):
             return False
         return all(first == i or is_one(tensors[first], tensors[i]) for i, first in enumerate(face.firsts))
 
