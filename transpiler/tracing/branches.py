@@ -135,7 +135,7 @@ class _Merge:
         self.constants: dict[Any, fx.Node] = {}
         self.graphs: list[fx.Node] = []
         self.inputs = [self.graph.placeholder(name) for name in self.face.names]
-        for number, (node, (_, shape)) in enumerate(zip(self.inputs, self.face.kinds, strict=True)):
+        for number, (node, (_, shape)) in enumerate(zip(self.inputs, self.face.kinds, strict=False)):  # none of them in a loop
             node.meta["extents"] = tuple([("in", number, axis) for axis in range(len(shape))])
         self.conditions: dict[tuple[bool, ...], fx.Node] = {}
         self.users: dict[fx.Node, set[int]] = {}
