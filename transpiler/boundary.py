@@ -145,14 +145,14 @@ class _Check:
     def all(self, floating: tuple[str, ...], arrays: tuple[str, ...], numbers: tuple[str, ...], takes: dict[str, Any]) -> None:
         for n in (*floating, *arrays):
             if not isinstance(self.arguments.get(n, _ABSENT), torch.Tensor) and n in self.arguments:
-                raise self.error(n, "an array")
+                raise self.error(n, "an array", assumed=True)
         given = {n: self.arguments[n].dtype for n in floating if n in self.arguments}
         for n, dtype in given.items():
             if dtype not in (torch.float32, torch.float64):
-                raise self.error(n, "a float32 or float64 array")
+                raise self.error(n, "a float32 or float64 array", assumed=True)
         if len(set(given.values())) > 1:
             raise TypeError(
-                f"{self.name} was rewritten for arrays of one float dtype, but got {given}: {_way_out(next(iter(given)), 'float32')}"
+                f"{self.name} was rewritten for arrays of one float dtype, but got {given}: {_way_out(next(iter(given)), 'float32', True)}"
             )
         for n in numbers:
             value = self.arguments.get(n, 0)
@@ -165,27 +165,31 @@ class _Check:
             if isinstance(spec, ScalarSpec) and spec.kind == "int" and n in self.arguments and not _is_int(value):
                 raise self.error(n, "a Python int")
 
-    def error(self, parameter: str, wanted: str) -> TypeError:
+    def error(self, parameter: str, wanted: str, assumed: bool = False) -> TypeError:
         value = self.arguments[parameter]
         got = (
             f"a {str(value.dtype).removeprefix('torch.')} array of rank {value.ndim}"
             if isinstance(value, torch.Tensor)
             else f"a {type(value).__name__}"
         )
-        way_out = _way_out(parameter, _spec_of(value), isinstance(value, (int, float)) and type(value) not in (bool, int, float))
+        derived = isinstance(value, (int, float)) and type(value) not in (bool, int, float)
+        way_out = _way_out(parameter, _spec_of(value), assumed, derived)
         return TypeError(f"{self.name} was rewritten for {wanted} in {parameter}, but got {got}: {way_out}")
 
 
 _ABSENT = object()
 
 
-def _way_out(parameter: str, spec: Any, number: bool = False) -> str:
-    if number:
-        return "NumPy makes an array of it, whose dtype counts: pass a plain int or float, or rewrite with --exact, not annotated"
+def _way_out(parameter: str, spec: Any, assumed: bool, derived: bool = False) -> str:
+    """What to do about an argument that the function was not rewritten for. `--exact` takes back what was `assumed`, not what was said."""
+    if derived:
+        return f"NumPy makes an array of it, whose dtype counts: pass a plain int or float, such as int({parameter})"
+    exact = "rewrite with --exact, which takes whatever comes" if spec is None else "or rewrite with --exact"
     if spec is None:
-        return "rewrite with --exact, which takes whatever comes"
+        return exact if assumed else "pass what it was rewritten for, or take the annotation or the spec away and rewrite again"
     told = repr(spec).replace("'", '"')
-    return f"declare what it takes, such as @np2fx.node({parameter}={told}), and rewrite again, or rewrite with --exact"
+    declare = f"declare what it takes, such as @np2fx.node({parameter}={told}), and rewrite again"
+    return f"{declare}, {exact}" if assumed else declare
 
 
 def _spec_of(value: Any) -> Any:

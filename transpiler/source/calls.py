@@ -125,7 +125,8 @@ class Calls(Outside):
             self.say(refusal.finding, e, f"{name}: {refusal.reason}", refusal.hint, "error")
             return Value("unknown", False)
         tail = name.rpartition(".")[2]
-        if tail not in _TYPES and not name.startswith(("numpy.exceptions.", "numpy.testing.", "numpy.typing.")):
+        known = tail in _TYPES and name != "numpy.ndarray"  # which makes an array when it is called
+        if not known and not name.startswith(("numpy.exceptions.", "numpy.testing.", "numpy.typing.")):
             self.say("unmapped-function", e, f"{name} has no torch rule")
             return self.made(e, array(traced))
         if name.startswith("numpy.testing."):

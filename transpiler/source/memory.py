@@ -7,11 +7,13 @@ import ast
 from .names import Names
 from .walking import walk
 
+_MAKE = ("numpy.empty", "numpy.empty_like", "numpy.ndarray")
+
 
 def unwritten(body: list[ast.stmt], names: Names) -> list[ast.Call]:
     """The calls of np.empty and np.empty_like in a body whose array is neither filled nor handed to something that may fill it."""
     every = [n for s in body for n in walk(s)]
-    made = [n for n in every if isinstance(n, ast.Call) and names.qualified(n.func) in ("numpy.empty", "numpy.empty_like")]
+    made = [n for n in every if isinstance(n, ast.Call) and names.qualified(n.func) in _MAKE]
     if not made:
         return []
     filled = _filled(every)

@@ -21,7 +21,7 @@ from ..semantics.arrays import as_tensor
 from .compare import compare_graphs, values_of
 from .conditions import Block, Plan, decisions_about
 from .duplicates import key_of
-from .errors import TraceError, error, is_library
+from .errors import TraceError, error, is_library, own_place
 from .extents import Guard
 from .module import TracedModule
 from .outputs import is_inline
@@ -35,18 +35,27 @@ if TYPE_CHECKING:
 MOST_WAYS = 32
 _WAY_OUT = "choose element by element: np.where(condition, a, b), or split the node at the branch"
 
+_WAYS_OUT = {
+    "another": "give arrays of one shape and dtype on every way: keep the axes (x[0:1]), cast with .astype(...), choose with np.where",
+    "different structures": "return the same number of arrays on every way, and no texts: a flag as an array, c.astype(int)",
+    "sizes depend": "keep the size on every way, np.where(mask, x, 0) in place of x[mask], or branch outside of the node",
+    "writes into a tensor": "make a new tensor on the way: t = t + 1 in place of t += 1",
+}
+"""What to do instead, by what stands in the way."""
+
 
 @dataclass
 class Forks:
     """The questions of one way: `answers` are given in order, and True to every further one.
 
     asked   for each question the truth that the sample has, in order
-    place   where the last one was asked"""
+    place   where the last one was asked, and the `first`"""
 
     answers: tuple[bool, ...] = ()
     asked: list[bool] = field(default_factory=list)
     given: list[bool] = field(default_factory=list)
     place: tuple[str, int] | None = None
+    first: tuple[str, int] | None = None
 
     @property
     def on_sample(self) -> bool:
@@ -60,6 +69,8 @@ class Forks:
             raise error("data-dependent-branch", f"more than {MOST_WAYS} branches hang on values", _WAY_OUT)
         answer = self.answers[number] if number < len(self.answers) else True
         node.meta.setdefault("decides", []).append(number)
+        self.place = own_place() or self.place
+        self.first = self.first or self.place
         self.asked.append(truth)
         self.given.append(answer)
         return answer
@@ -80,10 +91,12 @@ class Way:
 def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Recording:
     """All ways through a function as one recording. Raises TraceError where they cannot be one graph."""
     ways: list[Way] = []
+    asked: tuple[str, int] | None = None
     pending: list[tuple[bool, ...]] = [()]
     while pending:
         if len(ways) >= MOST_WAYS:
-            raise error("data-dependent-branch", f"more than {MOST_WAYS} ways through the function hang on values", _WAY_OUT, place)
+            message = f"more than {MOST_WAYS} ways through the function hang on values"
+            raise error("data-dependent-branch", message, _WAY_OUT, asked or place)
         answers = pending.pop()
         forks = Forks(answers)
         try:
@@ -93,19 +106,21 @@ def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Record
                 raise
             recording, raised = None, _own_exception(refused)
             if not raised:
-                why = refused.findings[0].message if refused.findings else str(refused)
-                message = f"a branch hangs on a value, and one of its ways cannot be traced: {why}"
-                raise error("data-dependent-branch", message, _WAY_OUT, place) from refused
+                inner = refused.findings[0]
+                message = f"a branch hangs on a value, and one of its ways cannot be traced: {inner.message}"
+                where = (inner.path, inner.line) if inner.line else forks.place or place
+                raise error("data-dependent-branch", message, inner.hint, where) from refused
         if recording is not None and not forks.given:
             return recording
+        asked = asked or forks.first
         ways.append(Way(tuple(forks.given), forks.asked == forks.given, recording, raised))
         pending += [(*forks.given[:i], False) for i in range(len(answers), len(forks.given))]
     taken = next((w.recording for w in ways if w.is_taken), None)
     if taken is None:
-        raise error("data-dependent-branch", "the branches of the function do not repeat", _WAY_OUT, place)
+        raise error("data-dependent-branch", "the branches of the function do not repeat", _WAY_OUT, asked or place)
     recordings = [w.recording for w in ways if w.recording is not None]
     sizes = [s for r in recordings for s in r.sizes]
-    return type(taken)(_Merge(ways, place).module(), sizes, any(r.measured for r in recordings), taken.result, taken.given)
+    return type(taken)(_Merge(ways, asked or place).module(), sizes, any(r.measured for r in recordings), taken.result, taken.given)
 
 
 def _own_exception(refused: TraceError) -> str:
@@ -297,7 +312,8 @@ class _Merge:
                 yield ways
 
     def refuse(self, why: str) -> None:
-        raise error("data-dependent-branch", f"a branch hangs on a value, and cannot be a choice: {why}", _WAY_OUT, self.place)
+        hint = next((hint for words, hint in _WAYS_OUT.items() if words in why), _WAY_OUT)
+        raise error("data-dependent-branch", f"a branch hangs on a value, and cannot be a choice: {why}", hint, self.place)
 
 
 def _collect(structure: Any, value: Any, found: list[fx.Node]) -> None:

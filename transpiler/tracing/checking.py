@@ -16,13 +16,12 @@ from .compare import difference, largest_in, repeated_tolerance, values_of
 from .errors import error
 from .module import Face, TracedModule, copied
 from .structure import Fixed, Node, children, emptied, flatten, is_leaf, leaf_names, match, rebuild
+from .suspects import leak
 from .widened import widened, widening
 
 if TYPE_CHECKING:
     from .entry import Recording
 
-_LEAK = "a value came out of a call that the tracer does not see"
-_WAY_OUT = "look for compiled code, files, random numbers or state that changes between calls, and split the node there"
 
 
 def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[Any],
@@ -36,7 +35,8 @@ def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[
     coarsest = repeated_tolerance(*(numpy.asarray(x).dtype for x in mutated if not isinstance(x, torch.Tensor)))
     why = _difference(face, result, made.result, mutated, made.given, coarsest)
     if why is not None:
-        raise error("leaked-constant", f"the traced run gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
+        reason, way_out, place = leak(face.function, face.place)
+        raise error("leaked-constant", f"the traced run gives another result than the function ({why}): {reason}", way_out, place)
     got, tensors = _graph_run(made.module, face, leaves)
     why = _difference(face, result, got, mutated, tensors, computed_in=face.rounded)
     if why is None:
@@ -49,7 +49,8 @@ def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[
     why = _difference(face, result, got, mutated, tensors, computed_in=face.rounded, largest=max(seen, default=0.0),
                       exact=exact)  # fmt: skip
     if why is not None:
-        raise error("leaked-constant", f"the graph gives another result than the function ({why}): {_LEAK}", _WAY_OUT, face.place)
+        reason, way_out, place = leak(face.function, face.place)
+        raise error("leaked-constant", f"the graph gives another result than the function ({why}): {reason}", way_out, place)
 
 
 def _float64_run(face: Face, leaves: list[Any]) -> tuple[Any, list[Any]] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import linecache
 import os
 import sys
 import sysconfig
@@ -73,8 +74,8 @@ def user_frame() -> FrameType | None:
 
 
 def own_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame from here on that is no library's."""
-    while frame is not None and is_library(frame.f_code.co_filename):
+    """The innermost frame from here on that is no library's, and whose source there is: compiled code shows frames of "<stringsource>"."""
+    while frame is not None and (is_library(frame.f_code.co_filename) or not _has_source(frame.f_code.co_filename)):
         frame = frame.f_back
     return frame
 
@@ -85,12 +86,27 @@ def in_library() -> bool:
     return frame is not None and is_library(frame.f_code.co_filename)
 
 
+@functools.lru_cache(maxsize=1024)
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path)
+
+
+def _has_source(path: str) -> bool:
+    return _is_file(path) or bool(linecache.getlines(path))  # a notebook's cell stands in `linecache` alone
+
+
 def is_hidden(code: CodeType) -> bool:
     """True for code of np2fx, NumPy and torch."""
     hidden = _hidden.get(code)
     if hidden is None:
         hidden = _hidden[code] = code.co_filename.startswith(_HIDDEN) or code.co_filename.startswith("<__array_function__")
     return hidden
+
+
+def own_place() -> tuple[str, int] | None:
+    """File and line of the user's code that is running."""
+    frame = own_frame(sys._getframe(1))
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def error(name: str, message: str, hint: str = "", place: tuple[str, int] | None = None) -> TraceError:

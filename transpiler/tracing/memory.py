@@ -262,7 +262,9 @@ class Memory:
         problem = None if asserts else raised_by(str(getattr(function, "__qualname__", function)), picks, loose)
         if (asserts or problem is not None) and self.end is not None and caught_here(problem, self.end):
             with self.inside():
-                what = node.args[1] if asserts and len(node.args) > 1 else node.meta.get("numpy") or "a call of torch"
+                named = {"numpy.ndarray.__getitem__": "an index", "numpy.ndarray.__setitem__": "an index that is written to"}
+                said = str(node.meta.get("numpy") or "a call of torch")
+                what = node.args[1] if asserts and len(node.args) > 1 else named.get(said, said)
                 self.fail("data-dependent-branch", f"an exception that hangs on values ({what}) would be caught by the function",
                           "test for the case with array operations, outside of try")  # fmt: skip
 

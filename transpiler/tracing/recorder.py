@@ -308,7 +308,7 @@ class Recorder(Measuring, TorchFunctionMode):
         """Run a call on recorded tensors, and record it."""
         if any(list(map(self.settled, _deciding(name, args)))) and not (any(map(self.has, args)) or any(map(self.has, kwargs.values()))):
             return func(*args, **kwargs)
-        refuse_values(name)
+        refuse_values(name, self.current)
         if name in RANDOM and (name != "dropout" or kwargs.get("training", True)):
             raise error(
                 "random", f"torch.{name} draws new numbers each time, a graph would repeat these", "call .eval(), or pass the numbers in"

@@ -63,8 +63,23 @@ def refuse_random(name: str, always: bool = False) -> None:
         raise error("random", f"torch.{name} draws new numbers each time, a graph would repeat these", "pass the random numbers in")
 
 
-def refuse_values(name: str) -> None:
-    """Raise TraceError for functions that give values away as Python objects."""
+def _value_of(name: str, asking: str) -> tuple[str, str]:
+    """What is said of a value that is asked for, in the user's words, and the way out."""
+    if asking.endswith(("__getitem__", "__setitem__")):
+        return "a slice whose bounds hang on values", "index with arrays, x[i + np.arange(3)], or mask: np.where(np.arange(n) < k, x, 0)"
+    if asking:
+        return f"{asking}: a size, a count or an axis hangs on values, and has to be known when the graph is made", _KNOWN
+    if name == "__index__":
+        return "an index, a count or a bound that hangs on values has to be known when the graph is made", _KNOWN
+    what = {"__int__": "int(...)", "__float__": "float(...)", "__complex__": "complex(...)", "__contains__": "in"}.get(name, f".{name}()")
+    return f"`{what}` makes a Python value of a tensor of the graph", "keep it a tensor: a tensor without dimensions computes like a number"
+
+
+_KNOWN = "pass the number in as an argument, or compute with arrays of a fixed size and a mask: np.where(np.arange(n) < k, x, 0)"
+
+
+def refuse_values(name: str, asking: str = "") -> None:
+    """Raise TraceError for functions that give values away as Python objects. `asking` is the NumPy function whose rule does so."""
     if name in ("__bool__", "is_nonzero"):
         raise error(
             "data-dependent-branch",
@@ -72,6 +87,6 @@ def refuse_values(name: str) -> None:
             "use np.where to choose between values, or split the node here",
         )
     if name in VALUES:
-        raise error("python-value", f"Tensor.{name}() takes a value out of the graph", "keep it a tensor")
+        raise error("python-value", *_value_of(name, asking))
     if name == "__array__":
         raise error("opaque-call", "a NumPy function meets a torch tensor of the trace", "call .numpy() on the tensor first")

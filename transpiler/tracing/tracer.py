@@ -559,7 +559,8 @@ class Tracer(Views):
     def _unmapped(self, known: Known) -> NoReturn:
         if known.refusal is not None:
             self.fail(known.refusal.finding, f"{known.name}: {known.refusal.reason}", known.refusal.hint)
-        self.fail("unmapped-function", f"{known.name} has no torch equivalent", _OTHERWISE)
+        shown = known.name.replace("numpy.<lambda> (vectorized)", "what np.frompyfunc makes of a lambda")
+        self.fail("unmapped-function", f"{shown} has no torch equivalent", _OTHERWISE)
 
     def _rule_failed(self, known: Known, problem: Exception) -> NoReturn:
         message = f"{known.name} cannot be recorded: {type(problem).__name__}: {problem}".split("\n")[0]

@@ -1,0 +1,34 @@
+"""What may have made a value that the recording does not hold: check reads the function's source, and names the place."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+from ..source.check import check_module
+from ..source.config import Config
+from ..source.findings import Finding
+
+_EXPLAIN = ("opaque-call", "uninitialised-memory", "random", "side-effect", "unmapped-function")
+_LEAK = "a value came out of what no graph holds"
+_WAY_OUT = "split the node where it calls compiled code, reads files, or keeps state between calls"
+
+
+def leak(function: Callable[..., Any], place: tuple[str, int]) -> tuple[str, str, tuple[str, int]]:
+    """Why values of a function may differ from those that were recorded: a reason, the way out and the place."""
+    found = suspect(function)
+    return (_LEAK, _WAY_OUT, place) if found is None else (found.message, found.hint, (found.path, found.line))
+
+
+def suspect(function: Callable[..., Any]) -> Finding | None:
+    """What check finds in a function's own lines that a recording does not see, the likeliest first."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    text = "".join(linecache.getlines(code.co_filename)) if code is not None else ""
+    if code is None or not text:
+        return None
+    last = max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
+    said = check_module(text, code.co_filename, Config(), all_functions=True).findings
+    here = [f for f in said if f.name in _EXPLAIN and code.co_firstlineno <= f.line <= last]
+    return min(here, key=lambda f: (f.severity != "error", _EXPLAIN.index(f.name), f.line), default=None)
