@@ -6,19 +6,11 @@ done again from the start, in a thread with a large stack and a higher limit. Wh
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import functools
-import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_FRAMES = 100_000
-_STACKS = (1 << 29, 1 << 26)  # bytes of address space; the second for systems that give no more
-_one_at_a_time = threading.RLock()
-_here = threading.local()
 
 
 def deep(function: _Function) -> _Function:
@@ -29,50 +21,10 @@ def deep(function: _Function) -> _Function:
         try:
             return function(*args, **kwargs)
         except RecursionError:
-            if getattr(_here, "deep", False):
+            from .room import in_thread, is_inside  # `threading` costs a start of `check` what it seldom needs
+
+            if is_inside():
                 raise
-        return _in_thread(functools.partial(function, *args, **kwargs))
+        return in_thread(functools.partial(function, *args, **kwargs))
 
     return call  # type: ignore[return-value]
-
-
-def _in_thread(work: Callable[[], Any]) -> Any:
-    """The result of some work, or its error, from a thread with room."""
-    outcome: list[tuple[bool, Any]] = []
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        _here.deep = True
-        try:
-            outcome.append((True, context.run(work)))
-        except BaseException as error:
-            outcome.append((False, error))
-
-    with _one_at_a_time, _room():
-        for stack in _STACKS:
-            threading.stack_size(stack)
-            thread = threading.Thread(target=run, name="np2fx", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # no thread with so large a stack
-                continue
-            thread.join()
-            break
-    if not outcome:
-        raise RecursionError("the source is nested too deeply for this system")
-    done, result = outcome[0]
-    if not done:
-        raise result
-    return result
-
-
-@contextlib.contextmanager
-def _room() -> Iterator[None]:
-    """A higher recursion limit, for all threads as Python has it, and the size of stacks to be set."""
-    limit, stack = sys.getrecursionlimit(), threading.stack_size()
-    sys.setrecursionlimit(max(limit, _FRAMES))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
-        threading.stack_size(stack)

@@ -144,6 +144,20 @@ def check_module(source: str | bytes, path: str, config: Config, all_functions: 
     return checked
 
 
+@deep
+def check_function(text: str, path: str, line: int) -> list[Finding]:
+    """The findings of the one function of a module that begins at a line."""
+    tree = parse(text, path)
+    if isinstance(tree, Finding):
+        return []
+    names = Names(tree, load_table().knows)
+    here = [n for n in find_nodes(tree, names, Config(), path, all_functions=True) if n.how != "region" and n.span[0] == line]
+    interpreter = _interpreter(tree, names, text, path, Config())
+    for node in here:
+        interpreter.node(node, _methods(tree).get(_class_of(node), {}))
+    return interpreter.findings
+
+
 def _interpreter(tree: ast.Module, names: Names, text: str, path: str, config: Config) -> Interpreter:
     table = load_table(config.rules, config.root)
     return Interpreter(tree, names, table, re.split(r"\r\n|\r|\n", text), path, config.target, config.root)

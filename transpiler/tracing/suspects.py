@@ -7,8 +7,7 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
-from ..source.check import check_module
-from ..source.config import Config
+from ..source.check import check_function
 from ..source.findings import Finding
 
 _EXPLAIN = ("opaque-call", "uninitialised-memory", "random", "side-effect", "unmapped-function")
@@ -28,7 +27,5 @@ def suspect(function: Callable[..., Any]) -> Finding | None:
     text = "".join(linecache.getlines(code.co_filename)) if code is not None else ""
     if code is None or not text:
         return None
-    last = max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
-    said = check_module(text, code.co_filename, Config(), all_functions=True).findings
-    here = [f for f in said if f.name in _EXPLAIN and code.co_firstlineno <= f.line <= last]
+    here = [f for f in check_function(text, code.co_filename, code.co_firstlineno) if f.name in _EXPLAIN]
     return min(here, key=lambda f: (f.severity != "error", _EXPLAIN.index(f.name), f.line), default=None)

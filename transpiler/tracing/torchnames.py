@@ -66,7 +66,8 @@ def refuse_random(name: str, always: bool = False) -> None:
 def _value_of(name: str, asking: str) -> tuple[str, str]:
     """What is said of a value that is asked for, in the user's words, and the way out."""
     if asking.endswith(("__getitem__", "__setitem__")):
-        return "a slice whose bounds hang on values", "index with arrays, x[i + np.arange(3)], or mask: np.where(np.arange(n) < k, x, 0)"
+        hint = "index with arrays, x[i + np.arange(3)], or mask: np.where(np.arange(n) < k, x, 0)"
+        return "a slice takes its bounds, which hang on values, out of the graph", hint
     if asking:
         return f"{asking}: a size, a count or an axis hangs on values, and has to be known when the graph is made", _KNOWN
     if name == "__index__":
