@@ -16,9 +16,6 @@ from np2fx.source.kinds import KINDS
 
 INTERNAL = re.compile(r"Tensor\.__|<\w[^>]*>|generator'? object|internal error|np2fx_|Traced|object has no attribute|__index__")
 REFUSED = {  # body, what stands before the function, the refused line, what is said, of the way out
-    "a slice": ("k = int(x[0, 0])\nreturn x[:k]", "", "return x[:k]", "a slice takes its bounds", "np.where"),
-    "a slice bound of NumPy's": ("return x[: np.argmax(x[0])]", "", "return", "a slice takes its bounds", "np.where"),
-    "a count of a rule": ("return np.tile(x, int(x[0, 0]))", "", "return", "numpy.tile: a size, a count", "pass the number in"),
     "an index of torch": ("t = torch.from_numpy(x)\nreturn [i for i in range(t.argmax())]", "import torch", "return", "a count or a bound",
                           "pass the number in"),
     "item": ("t = torch.from_numpy(x)\nreturn t * t.sum().item()", "import torch", "return", "`.item()`", "keep it a tensor"),
