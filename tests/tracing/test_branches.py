@@ -141,7 +141,7 @@ def test_a_way_that_raises_is_an_assertion_of_the_graph():
         try:
             want = f(given)
         except ValueError as raised:
-            with pytest.raises(RuntimeError, match=str(raised)):
+            with pytest.raises(ValueError, match=str(raised)):
                 graph(torch.from_numpy(given))
         else:
             np.testing.assert_array_equal(graph(torch.from_numpy(given)), want)
@@ -149,10 +149,11 @@ def test_a_way_that_raises_is_an_assertion_of_the_graph():
 
 def test_too_many_ways_are_refused():
     def f(x):
+        way = ""
         for v in x:
             if v > 0:
-                x = x + v
-        return x
+                way += "+"
+        return x * len(way)
 
-    with pytest.raises(np2fx.TraceError, match="ways"):
+    with pytest.raises(np2fx.TraceError, match=r"ways.*way is a Python value"):
         np2fx.trace(f, np.ones(8))

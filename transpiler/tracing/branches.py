@@ -28,6 +28,7 @@ from .outputs import is_inline
 from .risks import may_fail, must_stay
 from .shapes import extents_of
 from .structure import Fixed, Leaf, Node, flatten, rebuild, same
+from .text import message_of
 
 if TYPE_CHECKING:
     from .entry import Recording
@@ -84,12 +85,25 @@ class Way:
 
     answers: tuple[bool, ...]
     is_taken: bool
-    recording: Recording | None
+    recording: Any
     raised: str = ""
 
 
 def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Recording:
     """All ways through a function as one recording. Raises TraceError where they cannot be one graph."""
+    ways, place = ways_through(run, place)
+    if len(ways) == 1 and not ways[0].answers and ways[0].recording is not None:
+        return ways[0].recording
+    taken = next((w.recording for w in ways if w.is_taken), None)
+    if taken is None:
+        raise error("data-dependent-branch", "the branches of the function do not repeat", _WAY_OUT, place)
+    recordings = [w.recording for w in ways if w.recording is not None]
+    sizes = [s for r in recordings for s in r.sizes]
+    return type(taken)(_Merge(ways, place).module(), sizes, any(r.measured for r in recordings), taken.result, taken.given)
+
+
+def ways_through(run: Callable[[Forks], Any], place: tuple[str, int]) -> tuple[list[Way], tuple[str, int]]:
+    """All ways, as `run` records them, and where the first question is asked. `run` is called for each with what answers the questions."""
     ways: list[Way] = []
     asked: tuple[str, int] | None = None
     pending: list[tuple[bool, ...]] = [()]
@@ -110,17 +124,16 @@ def explore(run: Callable[[Forks], Recording], place: tuple[str, int]) -> Record
                 message = f"a branch hangs on a value, and one of its ways cannot be traced: {inner.message}"
                 where = (inner.path, inner.line) if inner.line else forks.place or place
                 raise error("data-dependent-branch", message, inner.hint, where) from refused
-        if recording is not None and not forks.given:
-            return recording
         asked = asked or forks.first
         ways.append(Way(tuple(forks.given), forks.asked == forks.given, recording, raised))
         pending += [(*forks.given[:i], False) for i in range(len(answers), len(forks.given))]
-    taken = next((w.recording for w in ways if w.is_taken), None)
-    if taken is None:
-        raise error("data-dependent-branch", "the branches of the function do not repeat", _WAY_OUT, asked or place)
-    recordings = [w.recording for w in ways if w.recording is not None]
-    sizes = [s for r in recordings for s in r.sizes]
-    return type(taken)(_Merge(ways, asked or place).module(), sizes, any(r.measured for r in recordings), taken.result, taken.given)
+    return ways, asked or place
+
+
+def merged(ways: list[Way], place: tuple[str, int]) -> tuple[fx.Graph, torch.nn.Module]:
+    """The graphs of all ways as one, and what is in it."""
+    merge = _Merge(ways, place)
+    return merge.merged()[0], merge.root
 
 
 def _own_exception(refused: TraceError) -> str:
@@ -133,7 +146,8 @@ def _own_exception(refused: TraceError) -> str:
         step = step.tb_next
     if step is None or is_library(step.tb_frame.f_code.co_filename):
         return ""
-    return f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+    text = message_of(problem)
+    return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
 
 
 class _Merge:
@@ -158,6 +172,14 @@ class _Merge:
         self.structure: Any = None
 
     def module(self) -> TracedModule:
+        graph, mutated = self.merged()
+        made = TracedModule(self.root, graph, type(self.first.module).__name__)
+        self.face.mutated = mutated
+        made.face = self.face
+        return made
+
+    def merged(self) -> tuple[fx.Graph, list[int]]:
+        """The one graph, and the numbers of the arguments that it writes into."""
         outputs = self.in_one_form({number: self.copied(number, recording) for number, recording in self.recordings.items()})
         apart: set[tuple[bool, ...]] = set().union(*(decisions_about(ways, self.ways) for ways in self.users_of_risks()))
         true = self.constant(torch.tensor(True))
@@ -177,10 +199,7 @@ class _Merge:
         graph.output(rebuild(self.structure, results.__getitem__) if face.outputs is None else tuple(results))
         graph.eliminate_dead_code(lambda n: n.is_impure() or n.target is torch.ops.aten.copy_.default or must_stay(n))
         graph.lint()
-        made = TracedModule(self.root, graph, type(self.first.module).__name__)
-        face.mutated = mutated
-        made.face = face
-        return made
+        return graph, mutated
 
     def copied(self, number: int, recording: Recording) -> list[fx.Node]:
         """The nodes of one way in the common graph: its results, then what becomes of each input."""
@@ -192,6 +211,7 @@ class _Merge:
         for node in module.graph.nodes:
             if node.op == "placeholder":
                 places[node] = next(inputs)
+                places[node].meta.update({k: v for k, v in node.meta.items() if k == "constant"})
             elif node.op == "output":
                 return self.in_order(recording, node, places) + left
             elif node.target is torch.ops.aten.copy_.default:

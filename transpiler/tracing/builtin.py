@@ -19,12 +19,13 @@ from ..rules import lookup
 from ..semantics.arrays import as_tensor, demand
 from . import state
 from .array import TracedNpArray
-from .errors import is_hidden, is_library
+from .errors import error, is_hidden, is_library
 from .number import TracedNumber, attempt, convert, is_number, new_number, rounded, settled, value_of
 from .scalar import TracedScalar
 from .sizes import holds_size
 from .special import extreme
 from .state import is_traced
+from .text import Text
 from .twin import Twin, original_of
 
 
@@ -44,6 +45,7 @@ def _is_foreign(function: Any) -> bool:
 
 
 def _with_own_sizes(function: Any) -> Any:
+    @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         tracer = state.active()
         if tracer is None:
@@ -93,6 +95,8 @@ def identical(a: Any, b: Any) -> Any:
     if any(type(x) is TracedScalar for x in (a, b)) and _is_numpy_bool(a) and _is_numpy_bool(b):
         return convert(a == b, bool)  # NumPy's bools are two objects
     for x, y in ((a, b), (b, a)):
+        if type(x) is TracedScalar and x._weak and type(value_of(y)) is bool:
+            state.running().leave(x, "python-value", "is")
         if type(x) is TracedNumber and (type(y) is TracedNumber or is_number(y)):
             if type(x._value) is bool and type(value_of(y)) is bool:
                 return x == y
@@ -301,7 +305,9 @@ smallest, largest = _extreme(min, numpy.less), _extreme(max, numpy.greater)
 
 
 def _print(*args: Any, **kwargs: Any) -> None:
-    """While tracing nothing is printed: the run before the trace has printed it."""
+    """While tracing nothing is printed: the run before the trace has printed it. A text that names values would be another each time."""
+    if any(isinstance(x, Text) for x in args):
+        raise error("side-effect", "the function prints values, which a graph does not", "return them, or print them outside of the node")
 
 
 class _TypeMeta(type):

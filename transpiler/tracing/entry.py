@@ -23,15 +23,19 @@ from ..semantics.table import Refused
 from . import state
 from .alarms import check_alarms
 from .branches import Forks, explore
+from .calling import Called
 from .checking import check_values
 from .compare import compare_graphs
+from .ending import Rounds
 from .errors import TraceError, error
 from .freedom import settle
+from .hoisting import Loop
 from .kept import check_state, surroundings_of
 from .lifting import Lifter
 from .loops import Again, explained, unrolled
 from .module import Face, TracedModule, bound_to, check_known, code_of, copied, firsts_of, joined, particulars_of
 from .outputs import finish
+from .parting import Choice
 from .patches import patched
 from .probe import check_sizes
 from .scalar import TracedScalar
@@ -39,6 +43,7 @@ from .sizes import release
 from .state import is_traced
 from .structure import beside, flatten, holds_arrays, leaf_names, leaf_order, match, rebuild, sharing
 from .tensor import is_shell
+from .text import message_of
 from .tracer import Tracer
 
 
@@ -95,18 +100,18 @@ def retrace(face: Face, structure: Any, leaves: list[Any], arguments: dict[str, 
     try:
         return _trace(face.function, bound, structure, leaves, False)
     except TraceError:
-        problem = _problem(face, bound, structure, leaves)
+        problem = problem_of(face, bound, structure, copied(face, leaves))
         if problem is None:
             raise
     raise problem
 
 
-def _problem(face: Face, bound: inspect.BoundArguments, structure: Any, leaves: list[Any]) -> Exception | None:
-    """What the function itself raises for these arguments."""
+def problem_of(face: Face, bound: inspect.BoundArguments, structure: Any, leaves: list[Any]) -> Exception | None:
+    """What the function itself raises for these arguments, into which it may write."""
     with _untraced(), contextlib.redirect_stdout(io.StringIO()):
         before = surroundings_of(face.function, structure)
         try:
-            run(face.function, bound, structure, copied(face, leaves))
+            run(face.function, bound, structure, leaves)
         except Exception as problem:
             return problem
         finally:
@@ -239,9 +244,11 @@ def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, le
     try:
         return explore(run, face.place)
     except TraceError as refused:
-        if unrolled(loops):  # what a few rounds give may be Python's own number, which is needed later
-            with contextlib.suppress(TraceError):
-                return explore(run, face.place)
+        # what a branch or a few rounds give may be Python's own number, which is needed later
+        for kind in ((Choice, Rounds, Called), Loop):
+            if unrolled(loops, kind):
+                with contextlib.suppress(TraceError):
+                    return explore(run, face.place)
         raise explained(refused, loops) from refused.__cause__
 
 
@@ -370,10 +377,10 @@ def _call(tracer: Tracer, fn: Callable[..., Any], call: inspect.BoundArguments) 
         place = _place_of(problem)
         raise error(
             "opaque-call",
-            f"{type(problem).__name__}: {problem} - code that reads past NumPy's dispatch has no values to read",
+            f"{type(problem).__name__}: {message_of(problem)} - code that reads past NumPy's dispatch has no values to read",
             "do it with NumPy functions, or split the node around it",
             place,
-        ) from problem
+        ) from (None if tracer.is_unset(problem) else problem)
     if tracer.failure is not None:
         raise tracer.failure
     if tracer.caught is not None:

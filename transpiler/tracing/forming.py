@@ -8,8 +8,9 @@ writes into one of them. So a round that does is refused, and after the loop a w
 
 from __future__ import annotations
 
+import contextlib
+import io
 import operator
-import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,11 +20,12 @@ import torch
 from torch import fx
 from torch._higher_order_ops.while_loop import while_loop_op
 
+from ..semantics.arrays import cast
+from . import state
 from .array import TracedNpArray
 from .branches import Forks, explore
 from .compare import compare_graphs
-from .contents import ATOMS
-from .errors import TraceError, error
+from .errors import TraceError
 from .hoisting import UNSET, Loop
 from .module import Face, TracedModule
 from .number import TracedNumber, convert
@@ -34,30 +36,28 @@ from .regions import (
     Grown,
     Kind,
     Region,
+    Shared,
+    Unfit,
     held_value,
+    iterates,
     kind_of_value,
     made_of,
     plain_tensor,
     tensor_of_value,
+    unchanged,
+    untraced,
 )  # fmt: skip
 from .risks import must_stay
-from .sizes import TracedSize
 from .state import is_traced
 from .storage import Storage
-from .structure import children, same
+from .structure import same
 from .surroundings import Surroundings
 from .tracer import Tracer
 
 MOST_ROUNDS = 2000
+_HELD_ROUNDS = 3
+"""So many of NumPy's rounds are recorded again, to be held against the graph."""
 _MOST_RECORDINGS = 100
-
-
-class Unfit(Exception):
-    """Why a loop is no `torch.while_loop`. `later`: it may be one after its first round."""
-
-    def __init__(self, why: str, later: bool = False) -> None:
-        super().__init__(why)
-        self.later = later
 
 
 @dataclass
@@ -82,6 +82,7 @@ class Forming:
     before    all memory from before the loop
     aliased   memory that a variable may or may not share after the loop
     asks      tells whether the test hangs on values
+    alive       whether the loop runs at all; after it, whether no `break` has ended it
     read_stale  raises for what is read though it may have been written to after the loop
     values    what `rebound`, then `written`, have before the first round"""
 
@@ -103,6 +104,7 @@ class Forming:
         self.graphs: dict[tuple[str, tuple[bool, ...]], fx.GraphModule] = {}
         self.real = tracer.on_sample
         self.flag = loop.breaks
+        self.alive: Any = True
 
     def form(self) -> None:
         tracer = self.tracer
@@ -110,7 +112,7 @@ class Forming:
             raise tracer.failure
         if any(isinstance(x, torch.Tensor) for x in self.variables.values()):
             raise Unfit("it works on torch tensors")
-        if any(_iterates(x) for x in self.variables.values()):
+        if any(iterates(x) for x in self.variables.values()):
             raise Unfit("it may take the next of an iterator in each round")
         before = Surroundings(*self.variables.values())
         test, body = self.recorded()
@@ -161,8 +163,8 @@ class Forming:
 
     def values(self) -> list[Any]:
         """What the loop carries, before the first round."""
-        flag = [True] if self.flag else []
-        bound = [kind.zero() if name in self.late else held_value(self.variables[name]) for name, kind in self.rebound.items()]
+        flag = [held_value(self.alive)] if self.flag else []
+        bound = [kind.zero() if name in self.late else kind.cast(held_value(self.variables[name])) for name, kind in self.rebound.items()]
         return [*flag, *bound, *(s.owner.copy() for s in self.written)]
 
     def kinds(self) -> list[Kind]:
@@ -247,25 +249,13 @@ class Forming:
 
     def run(self, which: str, region: Region, given: dict[str, Any], flag: Any) -> list[tuple[Any, fx.Node]]:
         """Run the test or the body in a region. Returns NumPy's values and the nodes of what it gives."""
-        tracer = self.tracer
-        paused, tracer.paused = tracer.paused, False
         versions = [s.version for s in self.written]
-        try:
-            result: Any = (self.test(**given) if flag else False) if which == "test" else self.body(**given)
-            if which == "test" and is_traced(result):
-                result = convert(result, bool)
-        except TraceError as refused:
-            raise tracer.failure or refused from None
-        except Exception as problem:
-            raise error("opaque-call", f"{type(problem).__name__}: {problem}", "", self.loop.place) from problem
-        finally:
-            tracer.paused = paused
-        if tracer.failure is not None:
-            raise tracer.failure
+        if which == "test":
+            result = region.run(lambda: _truth_of(self.test(**given)) if flag else False, self.loop.place)
+        else:
+            result = region.run(lambda: self.body(**given), self.loop.place)
         if region.grown is not None:
             raise Grown(region.grown)
-        if tracer.caught is not region.state[1]:
-            raise Unfit("NumPy raises in it, and the function catches that")
         if which == "test" and versions != [s.version for s in self.written]:
             raise Unfit("its condition writes into an array")
         if which == "test":
@@ -289,7 +279,7 @@ class Forming:
                 self.late.add(name)
             elif first is UNSET:
                 self.dropped.add(name)
-            elif name not in self.rebound and not _unchanged(first, last):
+            elif name not in self.rebound and not unchanged(first, last):
                 kind = kind_of_value(first)
                 if kind is None and name not in self.loop.outside and name not in self.loop.tested:
                     self.dropped.add(name)
@@ -318,25 +308,63 @@ class Forming:
     def output(self, x: Any, kind: Kind, name: str = "") -> tuple[Any, fx.Node]:
         found = kind_of_value(x)
         if found != kind:
+            joined = None if found is None or not name else kind.joined(found)
+            if joined is not None and joined != kind:
+                self.rebound[name] = joined
+                raise Grown
+        if found is None or (found != kind and joined is None):
             raise Unfit(f"{name} is {kind} before a round and {found or 'no array or number'} after it", later=True)
-        tensor = tensor_of_value(self.tracer, x)
+        tensor = cast(tensor_of_value(self.tracer, x), kind.torch) if kind.what == "either" else tensor_of_value(self.tracer, x)
         if tensor.dtype != kind.torch or tuple(tensor.shape) != kind.shape:
             raise Unfit(f"{name} is not what NumPy has")
-        value = held_value(x)
-        return numpy.asarray(value)[()] if kind.what == "number" else value, self.tracer.recorder.argument(tensor)
+        value = kind.cast(held_value(x))
+        return numpy.asarray(value)[()] if kind.is_number else value, self.tracer.recorder.argument(tensor)
 
     # NumPy's rounds
 
     def followed(self) -> list[Any]:
-        """What NumPy has after the loop. Each of its rounds must have the recorded graph."""
+        """What NumPy has after the loop. Each of its first rounds must have the recorded graph."""
         values = self.values()
         if not self.real:
             return values
-        for _ in range(MOST_ROUNDS):
+        for number in range(MOST_ROUNDS):
             if (self.flag and not values[0]) or not self.follow("test", values)[0]:
                 return values
             values = self.follow("body", values)
+            last = self.followed_plainly(values) if number == _HELD_ROUNDS else None
+            if last is not None:
+                return last
         raise Unfit(f"NumPy goes through more than {MOST_ROUNDS} rounds with this sample")
+
+    def followed_plainly(self, values: list[Any]) -> list[Any] | None:
+        """What NumPy has in the end, of itself: outside of the trace, on the very memory. None where it needs what the trace has.
+
+        The rounds are those that were recorded: all that changes from one to the next is what they carry, as `form` sees to it."""
+        contents = [s.owner.copy() for s in self.written]
+        kinds = self.kinds()
+        carried = list(values)
+        variables = {**{name: untraced(x) for name, x in self.variables.items()}, **dict.fromkeys((*self.dropped, *self.late), UNSET)}
+        bound = [*([None] if self.flag else []), *self.rebound]
+        token = state.enter(None)
+        try:
+            for storage, value in zip(self.written, values[len(bound) :], strict=True):
+                storage.owner[...] = value
+            with contextlib.redirect_stdout(io.StringIO()):
+                while True:
+                    variables.update({n: x for n, x in zip(bound, carried, strict=False) if n is not None})
+                    if (self.flag and not carried[0]) or not self.test(**variables):
+                        held = [kind.cast(x) for kind, x in zip(kinds, carried[: len(bound)], strict=False)]
+                        return [*held, *(s.owner.copy() for s in self.written)]
+                    goes_on, found = self.body(**variables)
+                    carried = [found.get(n, UNSET) if n is not None else bool(goes_on) for n in bound]
+                    if any(not kind.holds(x) for kind, x in zip(kinds, carried, strict=False)):
+                        raise Unfit("its rounds differ in what they carry")
+        except TraceError:
+            return None
+        finally:
+            state.leave(token)
+            for storage, value in zip(self.written, contents, strict=True):
+                storage.owner[...] = value
 
     def follow(self, which: str, values: list[Any]) -> list[Any]:
         """What a test or a round gives for these values."""
@@ -351,7 +379,7 @@ class Forming:
                     raise Unfit("its rounds differ in what they read")
                 self.check_recorded(which, asking, self.cut(region, [node for _, node in found]))
             kinds = self.kinds() if which == "body" else [Kind("number", bool)]
-            return [v.item() if k.what == "number" else v for (v, _), k in zip(found, kinds, strict=True)]
+            return [v.item() if k.is_number else v for (v, _), k in zip(found, kinds, strict=True)]
         finally:
             region.close()
 
@@ -369,9 +397,10 @@ class Forming:
         kinds = self.kinds()
         if any(kind.shape for name, kind in self.rebound.items() if name in self.late):
             recorder.pin_all()  # what stands for a variable before it has a value
-        tensors = [torch.tensor(True)] if self.flag else []
-        tensors += [plain_tensor(kind.zero(), kind) if name in self.late else tensor_of_value(tracer, self.variables[name])
-                    for name, kind in self.rebound.items()]  # fmt: skip
+        tensors = [tensor_of_value(tracer, self.alive)] if self.flag else []
+        for name, kind in self.rebound.items():
+            first_value = None if name in self.late else tensor_of_value(tracer, self.variables[name])
+            tensors.append(plain_tensor(kind.zero(), kind) if first_value is None else cast(first_value, kind.torch))
         tensors += [s.materialise() for s in self.written]
         first = [graph.call_function(torch.clone, (recorder.argument(t),), _CONTIGUOUS) for t in tensors]
         read = _order_of_reading(len(tensors), body, test)
@@ -389,8 +418,10 @@ class Forming:
         made.meta.update(source=(path, line, self.body.__name__), stack_trace=f'File "{path}", line {line}, in {self.body.__name__}')
         items = [graph.call_function(operator.getitem, (made, i)) for i in range(len(kinds))]
         start = int(self.flag)
+        if self.flag:
+            self.alive = made_of(tracer, kinds[0], final[0], items[0])
         for (name, kind), value, item in zip(self.rebound.items(), final[start:], items[start:], strict=False):
-            self.variables[name] = made_of(tracer, kind, value, item, self.write_shared)
+            self.variables[name] = made_of(tracer, kind, value, item)
         for storage, value, item in zip(self.written, final[start + len(self.rebound) :], items[start + len(self.rebound) :], strict=True):
             storage.check_writable()
             storage.owner[...] = value
@@ -398,32 +429,14 @@ class Forming:
             storage.version += 1
             storage.written = True
         self.aliased += [self.variables[n]._storage for n in self.rebound if type(self.variables[n]) is TracedNpArray]
-        for storage in self.aliased:
-            storage.looped = self.write_shared
+        if self.aliased:
+            Shared(self.aliased, self.read_stale)
         self.variables.update(dict.fromkeys(self.dropped, UNSET))
         del self.variables, self.asks  # the storages know this object, and must not keep arrays by it
 
-    def write_shared(self, written: Storage) -> None:
-        """A write after the loop into one of the arrays that may be the same: the others must not be read from here on."""
-        if any(s.origin != "fresh" for s in self.aliased if s is not written):
-            self.read_stale()
-        for storage in self.aliased:
-            if storage is not written:
-                storage.version += 1
-                storage.stale = self.read_stale
 
-
-def _iterates(x: Any, depth: int = 3) -> bool:
-    """True for iterators, and for what has one in it: they may give the same for a while, and then something else."""
-    if is_traced(x) or isinstance(x, (numpy.generic, type)):
-        return False
-    if hasattr(type(x), "__next__"):
-        return True
-    parts = list((children(x) or ((), ()))[1])
-    parts += [c.cell_contents for c in getattr(x, "__closure__", None) or () if c != types.CellType()]
-    parts += [x.__self__] if isinstance(x, (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)) else []
-    parts += list(vars(x).values()) if isinstance(getattr(x, "__dict__", None), dict) and not isinstance(x, types.ModuleType) else []
-    return depth > 0 and any(_iterates(p, depth - 1) for p in parts)
+def _truth_of(x: Any) -> Any:
+    return convert(x, bool) if is_traced(x) else x
 
 
 _CONTIGUOUS: dict[str, Any] = {"memory_format": torch.contiguous_format}
@@ -431,13 +444,6 @@ _CONTIGUOUS: dict[str, Any] = {"memory_format": torch.contiguous_format}
 
 def _placeholders(module: fx.GraphModule) -> list[fx.Node]:
     return [n for n in module.graph.nodes if n.op == "placeholder"]
-
-
-def _unchanged(first: Any, last: Any) -> bool:
-    """True where a variable still is what it was: the object, or an equal number or text of Python's."""
-    if type(first) is type(last) is TracedSize:
-        return bool(first._extent == last._extent)
-    return first is last or (type(first) in ATOMS and same(first, last))
 
 
 def _order_of_reading(states: int, *modules: fx.GraphModule) -> list[int]:

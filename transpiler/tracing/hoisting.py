@@ -10,9 +10,12 @@ from __future__ import annotations
 import ast
 import types
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+HIDDEN = "__np2fx_own_"
+"""How the variables begin that are np2fx's own."""
 LOCALS, UNSET_NAME, WHILE = "__np2fx_locals__", "__np2fx_unset__", "__np2fx_while__"
 OF_FRAMES = ("super", "locals", "globals", "vars", "dir", "eval", "exec")
 """Builtins that look at the code around their call."""
@@ -54,6 +57,9 @@ class Loop:
     truth: types.CodeType
     body: types.CodeType
 
+    def __str__(self) -> str:
+        return f"the loop in line {self.place[1]} is no torch.while_loop"
+
 
 LOOPS: list[Loop] = []
 """All loops that were taken out, by number."""
@@ -61,12 +67,15 @@ LOOPS: list[Loop] = []
 
 @dataclass
 class Scope:
-    """A function around loops: its name, its own variables, those that it shares with others, and how often it reads each name."""
+    """A function around loops: its name, its own variables, those that it shares with others, and how often it reads each name.
+
+    guarded  whether it catches errors"""
 
     name: str
     own: frozenset[str]
     shared: frozenset[str]
     reads: Counter[str]
+    guarded: bool
 
 
 def scope_of(node: ast.AST, codes: dict[tuple[str, int], list[types.CodeType]], rebound: frozenset[str]) -> Scope | None:
@@ -74,12 +83,13 @@ def scope_of(node: ast.AST, codes: dict[tuple[str, int], list[types.CodeType]], 
     if not isinstance(node, ast.FunctionDef):
         return None
     found = codes.get((node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])), [])
-    reads = _reads(node)
+    reads = reads_of(node)
     if len(found) != 1 or any(reads[name] for name in OF_FRAMES):
         return None
     code = found[0]
     shared = frozenset((*code.co_cellvars, *code.co_freevars))
-    return None if shared & rebound else Scope(node.name, frozenset(code.co_varnames) - shared, shared, reads)
+    guarded = any(isinstance(n, _CATCHING) for n in ast.walk(node))
+    return None if shared & rebound else Scope(node.name, frozenset(code.co_varnames) - shared, shared, reads, guarded)
 
 
 def codes_by_place(code: types.CodeType) -> dict[tuple[str, int], list[types.CodeType]]:
@@ -119,21 +129,21 @@ def shape_of(node: ast.While, scope: Scope) -> Shape | None:
     """What a loop reads and binds; None where it has to stay where it is."""
     if node.orelse or any(map(stays, ast.walk(node))):
         return None
-    own = [n for statement in node.body for n in _own(statement)]
+    own = [n for statement in node.body for n in own_nodes(statement)]
     if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in own):
         return None
-    breaks = any(isinstance(n, ast.Break) for n in _jumps(node.body))
+    breaks = any(isinstance(n, ast.Break) for n in jumps(node.body))
     endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
     returns = [n for n in own if isinstance(n, ast.Return)]
     if returns and not (endless and not breaks and _all_jump(returns, node.body)):
         return None
     returned = returns[0].value or ast.Constant(None) if returns else None
-    after = _reads(returned) if returned is not None else Counter()
+    after = reads_of(returned) if returned is not None else Counter()
     assigned = {n.id for n in own if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     if not assigned <= scope.own:
         return None
     named = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    reads = _reads(node)
+    reads = reads_of(node)
     return Shape(
         tuple(sorted(named & (scope.own | scope.shared))),
         tuple(sorted(assigned)),
@@ -148,11 +158,12 @@ def shape_of(node: ast.While, scope: Scope) -> Shape | None:
 def _all_jump(returns: list[ast.Return], body: list[ast.stmt]) -> bool:
     """True where all returns give the same, and each leaves this very loop: then they are a `break`, and one return after the loop."""
     alike = len({ast.dump(n.value) if n.value is not None else "" for n in returns}) == 1
-    return alike and sum(isinstance(n, ast.Return) for n in _jumps(body)) == len(returns)
+    return alike and sum(isinstance(n, ast.Return) for n in jumps(body)) == len(returns)
 
 
+_CATCHING: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try), ast.With)
 _STAYING: tuple[type[ast.AST], ...] = (
-    ast.Try, getattr(ast, "TryStar", ast.Try), ast.Global, ast.Nonlocal, ast.Delete, ast.NamedExpr, ast.FunctionDef, ast.AsyncFunctionDef,
+    *_CATCHING[:2], ast.Global, ast.Nonlocal, ast.Delete, ast.NamedExpr, ast.FunctionDef, ast.AsyncFunctionDef,
     ast.ClassDef, ast.Import, ast.ImportFrom, ast.Match, ast.AsyncFor, ast.AsyncWith,
 )  # fmt: skip
 
@@ -168,28 +179,28 @@ def stays(node: ast.AST) -> bool:
     return isinstance(node, _STAYING) or (isinstance(node, ast.Name) and node.id in OF_FRAMES)
 
 
-def _own(node: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a statement that run in the function itself, not in lambdas and comprehensions in it."""
     yield node
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            yield from _own(child)
+            yield from own_nodes(child)
 
 
-def _jumps(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def jumps(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The `break`s, `continue`s and returns in a loop with this body, without those in loops in it."""
     for statement in body:
         if isinstance(statement, (ast.Break, ast.Continue, ast.Return)):
             yield statement
         elif isinstance(statement, (ast.For, ast.While)):
-            yield from _jumps(statement.orelse)
+            yield from jumps(statement.orelse)
         else:
             for _, part in ast.iter_fields(statement):
                 if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
-                    yield from _jumps(part)
+                    yield from jumps(part)
 
 
-def _reads(node: ast.AST) -> Counter[str]:
+def reads_of(node: ast.AST) -> Counter[str]:
     """How often each name is read (or deleted) in the code of a node."""
     found: Counter[str] = Counter()
     for n in ast.walk(node):
@@ -215,29 +226,23 @@ def taken_out(
     """The statements in place of a loop. It gets a number.
 
     Its tests (for the value, for the truth), body and result are given as they are to be compiled."""
-    start = [_unless_set(name, node) for name in shape.names]
-    end = ast.Return(ast.Tuple([ast.Constant(True), _locals()], ast.Load()))
-    codes = []
+    end = ast.Return(ast.Tuple([ast.Constant(True), locals_call()], ast.Load()))
     truth = ast.IfExp(tests[1], ast.Constant(True), ast.Constant(False))
-    functions: tuple[list[ast.stmt], ...] = (
-        [ast.Return(tests[0])], [ast.Return(truth)], [*(_Returning().visit(s) for s in body), end],
-    )  # fmt: skip
-    for made_of in functions:
-        arguments = ast.arguments([], [ast.arg(name) for name in shape.names], None, [], [], None, [])
-        made = ast.FunctionDef(scope.name, arguments, [*start, *made_of], [])
-        if "type_params" in made._fields:
-            made.type_params = []  # type: ignore[attr-defined, unused-ignore]
-        codes.append(_compiled(ast.copy_location(made, node), path))
+    bodies: list[list[ast.stmt]] = [[ast.Return(tests[0])], [ast.Return(truth)], [*Returning().all(body), end]]
+    codes = [function_of(scope.name, shape.names, made_of, node, path) for made_of in bodies]
     given = (shape.names, shape.assigned, shape.tested, shape.outside, shape.breaks, shape.endless)
     LOOPS.append(Loop((path, node.lineno), *given, *codes))
-    call = ast.Call(ast.Name(WHILE, ast.Load()), [ast.Constant(len(LOOPS) - 1), _locals()], [])
-    made_call: ast.stmt = ast.Expr(call)
-    if shape.assigned:
-        made_call = ast.Assign([ast.Tuple([ast.Name(name, ast.Store()) for name in shape.assigned], ast.Store())], call)
+    call = ast.Call(ast.Name(WHILE, ast.Load()), [ast.Constant(len(LOOPS) - 1), locals_call()], [])
+    return set_or_deleted(node, shape.assigned, call, [] if returned is None else [ast.Return(returned)])
+
+
+def set_or_deleted(node: ast.stmt, assigned: Sequence[str], call: ast.expr, after: Sequence[ast.stmt] = ()) -> list[ast.stmt]:
+    """The statements in place of one that was taken out: its variables are what `call` gives."""
+    made: ast.stmt = ast.Expr(call)
+    if assigned:
+        made = ast.Assign([ast.Tuple([ast.Name(name, ast.Store()) for name in assigned], ast.Store())], call)
     never = ast.If(ast.Constant(0), [node], [])  # so that the function has the same variables, and shares the same ones
-    statements: list[ast.stmt] = [made_call, *(_unless_set(name, node) for name in shape.assigned), never]
-    if returned is not None:
-        statements.append(ast.Return(returned))
+    statements: list[ast.stmt] = [made, *(unless_set(name, node) for name in assigned), never, *after]
     for statement in statements:
         for n in ast.walk(statement):
             if "lineno" in n._attributes and not hasattr(n, "lineno"):
@@ -246,39 +251,58 @@ def taken_out(
     return statements
 
 
-def _compiled(function: ast.FunctionDef, path: str) -> types.CodeType:
+def function_of(name: str, names: Sequence[str], body: list[ast.stmt], place: ast.AST, path: str) -> types.CodeType:
+    """Code as a function of variables, of which some may have no value."""
+    arguments = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+    made = ast.FunctionDef(name, arguments, [*(unless_set(n, place) for n in names), *body], [])
+    if "type_params" in made._fields:
+        made.type_params = []  # type: ignore[attr-defined, unused-ignore]
+    return compiled(ast.copy_location(made, place), path)
+
+
+def compiled(function: ast.FunctionDef, path: str) -> types.CodeType:
     tree = ast.fix_missing_locations(ast.Module([function], []))
     code = compile(tree, path, "exec", dont_inherit=True)
     return next(c for c in code.co_consts if isinstance(c, types.CodeType))
 
 
-def _locals() -> ast.expr:
+def locals_call() -> ast.expr:
     return ast.Call(ast.Name(LOCALS, ast.Load()), [], [])
 
 
-def _unless_set(name: str, place: ast.stmt) -> ast.stmt:
+def unless_set(name: str, place: ast.AST) -> ast.stmt:
     """`if name is UNSET: del name`"""
     test = ast.Compare(ast.Name(name, ast.Load()), [ast.Is()], [ast.Name(UNSET_NAME, ast.Load())])
     return ast.copy_location(ast.If(test, [ast.Delete([ast.Name(name, ast.Del())])], []), place)
 
 
-class _Returning(ast.NodeTransformer):
-    """The jumps of a loop as returns of its body's function."""
+class Returning(ast.NodeTransformer):
+    """The jumps of a loop as returns of its body's function. What a return gives is kept in the variable `result`, if there is one."""
 
     def visit_Break(self, node: ast.Break) -> ast.AST:
         return self._return(node, False)
 
-    def visit_Return(self, node: ast.Return) -> ast.AST:
-        return self._return(node, False)
+    def __init__(self, result: str = "") -> None:
+        self.result = result
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        if not self.result:
+            return self._return(node, False)
+        kept = ast.Assign([ast.Name(self.result, ast.Store())], node.value or ast.Constant(None))
+        return [ast.copy_location(kept, node), self._return(node, False)]
 
     def visit_Continue(self, node: ast.Continue) -> ast.AST:
         return self._return(node, True)
 
+    def all(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """These statements."""
+        return self.generic_visit(ast.Module(body, [])).body  # type: ignore[attr-defined, no-any-return]
+
     def _return(self, node: ast.stmt, goes_on: bool) -> ast.AST:
-        return ast.copy_location(ast.Return(ast.Tuple([ast.Constant(goes_on), _locals()], ast.Load())), node)
+        return ast.copy_location(ast.Return(ast.Tuple([ast.Constant(goes_on), locals_call()], ast.Load())), node)
 
     def _inner(self, node: ast.For | ast.While) -> ast.AST:
-        node.orelse = [self.visit(s) for s in node.orelse]
+        node.orelse = self.all(node.orelse)
         return node
 
     visit_For = visit_While = _inner  # type: ignore[assignment]

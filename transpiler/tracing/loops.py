@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,9 +21,10 @@ from torch import fx
 
 from . import state
 from .errors import TraceError
-from .forming import Forming, Unfit
+from .forming import Forming
 from .hoisting import LOOPS, UNSET, Loop
 from .number import settled
+from .regions import Unfit
 from .state import is_traced
 from .tracer import Tracer
 
@@ -41,6 +43,9 @@ class Plan:
 
     start     the first round that may be one of the graph's loop
     inside    whether that is tried although the test has a truth of its own: the body asks for that of values
+    peeled    whether its first round is Python's, as it gives variables their values
+    tried     whether it has been tried to make it a loop of the graph
+    looped    whether that is to be tried, or has been done (of a `for`)
     formed    whether it has become one
     unrolled  whether the loop runs as Python runs it
     why       the reason, where it is none of Python's own"""
@@ -48,6 +53,8 @@ class Plan:
     start: int = 0
     inside: bool = False
     peeled: bool = False
+    tried: bool = False
+    looped: bool = False
     formed: bool = False
     unrolled: bool = False
     why: str = ""
@@ -94,20 +101,12 @@ class _Run:
 
     def peek(self, tracer: Tracer) -> bool | None:
         """The test's truth; None where it hangs on values."""
-        forks, tracer.forks = tracer.forks, _Peek(tracer.forks)
-        try:
-            value = settled(self.test(**self.values))
-            if not tracer.forks.asked and not (is_traced(value) and not tracer.is_constant(value)):
-                return bool(value)
-        except _Asked:
-            pass
-        finally:
-            tracer.forks = forks
-        return None
+        value = peeked(tracer, lambda: self.test(**self.values))
+        return None if value is ASKED or hangs_on_values(tracer, value) else bool(value)
 
     def watched_round(self, tracer: Tracer, plan: Plan, rounds: int) -> bool:
         """Run the body once. Where it asks for the truth of a value, the trace starts again, and tries to make a loop of it."""
-        forks, tracer.forks = tracer.forks, _Watched(tracer, plan, rounds)
+        forks, tracer.forks = tracer.forks, Watched(tracer, plan, rounds)
         try:
             return self.round()
         finally:
@@ -145,9 +144,9 @@ def unroll(tracer: Tracer, plan: Plan) -> None:
     raise again(tracer)
 
 
-def unrolled(plans: dict[Loop, Plan]) -> bool:
-    """Let Python run all loops that have become the graph's. Returns whether there are any."""
-    formed = [plan for plan in plans.values() if plan.formed and not plan.unrolled]
+def unrolled(plans: dict[Any, Plan], kind: Any) -> bool:
+    """Let Python run all loops (or branches: pieces of this kind) that have become the graph's. Returns whether there are any."""
+    formed = [plan for piece, plan in plans.items() if plan.formed and not plan.unrolled and isinstance(piece, kind)]
     for plan in formed:
         plan.unrolled = True
     return bool(formed)
@@ -155,11 +154,31 @@ def unrolled(plans: dict[Loop, Plan]) -> bool:
 
 def explained(refused: TraceError, plans: dict[Loop, Plan]) -> TraceError:
     """A refusal of branches on values, with the reasons why loops had to be such branches."""
-    whys = [f"the loop in line {loop.place[1]} is no torch.while_loop: {plan.why}" for loop, plan in plans.items() if plan.why]
+    whys = [f"{piece}: {plan.why}" for piece, plan in plans.items() if plan.why]
     if not whys or not refused.findings or refused.findings[0].name != "data-dependent-branch":
         return refused
     first = refused.findings[0]
     return TraceError(replace(first, message="; ".join([first.message, *whys])), *refused.findings[1:])
+
+
+ASKED = object()
+
+
+def peeked(tracer: Tracer, run: Callable[[], Any]) -> Any:
+    """What `run` gives; ASKED where it asks for the truth of a value."""
+    forks, tracer.forks = tracer.forks, _Peek(tracer.forks)
+    try:
+        value = settled(run())
+        return ASKED if tracer.forks.asked else value
+    except _Asked:
+        return ASKED
+    finally:
+        tracer.forks = forks
+
+
+def hangs_on_values(tracer: Tracer, x: Any) -> bool:
+    """True where only the graph knows the truth of a value."""
+    return is_traced(x) and not tracer.is_constant(x)
 
 
 class _Peek:
@@ -173,7 +192,7 @@ class _Peek:
         raise _Asked
 
 
-class _Watched:
+class Watched:
     """Questions of a body that runs as Python runs it."""
 
     def __init__(self, tracer: Tracer, plan: Plan, rounds: int) -> None:

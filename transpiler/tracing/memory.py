@@ -42,6 +42,7 @@ class Memory:
     failure   the first TraceError, which the traced function may have caught
     caught    where NumPy raised inside the trace, if it did: (place, error)
     loops     what is known of the `while`s on values (see loops)
+    unset     whether a variable was left without a value that it has on some ways
     again     whether the trace must start again, as more is known of one
     stands    which objects the arguments stand for, by id
     copies    the same for containers that were copied for the trace
@@ -67,7 +68,7 @@ class Memory:
         self.floating: tuple[Any, int, Any] | None = None
         self.forks: Any = None
         self.loops: dict[Any, Any] = {}
-        self.again = False
+        self.again = self.unset = False
         self.rounded: set[numpy.dtype[Any]] = set()
         self.told: set[Any] = set()
         self.end: types.CodeType | None = None
@@ -84,6 +85,10 @@ class Memory:
     def on_sample(self) -> bool:
         """False on a way through the function that the sample does not take."""
         return self.forks is None or self.forks.on_sample
+
+    def is_unset(self, problem: BaseException) -> bool:
+        """Whether an error may come of a variable that was left without the value that the function gives it."""
+        return self.unset and isinstance(problem, NameError)
 
     def check_identity(self, a: Any, b: Any) -> None:
         """Refuse `a is b` where an argument is what the function knows already; note what it is held against otherwise."""

@@ -135,11 +135,35 @@ class TracedModule(fx.GraphModule):
             self._check_memory(face, leaves, tensors)
             check_known(face, tensors)
         fits = (self._check(face, leaves, arguments) and face.is_plain) or self.holds_for(tensors)
-        result = super().__call__(*tensors) if fits else self.bare(self, *tensors)
+        try:
+            result = super().__call__(*tensors) if fits else self.bare(self, *tensors)
+        except Exception as failed:
+            problem = self._raised_by_function(face, leaves, arguments)
+            if problem is None:
+                raise
+            raise problem from failed
         for i in face.mutated:
             if isinstance(leaves[i], numpy.ndarray) and not numpy.shares_memory(leaves[i], tensors[i].numpy()):
                 leaves[i][...] = tensors[i].numpy()
         return result if face.outputs is None else rebuild(face.outputs, lambda i: result[i])
+
+    def _raised_by_function(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> Exception | None:
+        """What the function itself raises where its graph fails. The arguments are then as it leaves them."""
+        from .entry import problem_of
+
+        if any(isinstance(x, torch.Tensor) and x.device.type == "meta" for x in leaves):
+            return None
+        given = copied(face, leaves)
+        try:
+            problem = problem_of(face, inspect.BoundArguments(face.signature, arguments), laid_over(face.inputs, arguments), given)
+        except Exception:  # what cannot be run again
+            return None
+        for x, left in zip(leaves, given, strict=True) if problem is not None else ():
+            if isinstance(x, numpy.ndarray) and x.flags.writeable and isinstance(left, numpy.ndarray):
+                x[...] = left
+            elif isinstance(x, torch.Tensor) and isinstance(left, numpy.ndarray) and not x.requires_grad:
+                x.copy_(as_tensor(left))
+        return problem
 
     def holds_for(self, tensors: list[torch.Tensor]) -> bool:
         """Whether these are what the graph itself demands of its inputs. Others have been found to have the same graph."""

@@ -19,6 +19,7 @@ from .reach import reaches_traced
 from .risks import must_stay
 from .sizes import TracedSize, pinned
 from .structure import Fixed, Leaf, Node, flatten, is_plain, rebuild
+from .text import Text
 from .tracer import Tracer
 
 
@@ -71,6 +72,9 @@ def pinned_in(result: Any) -> Any:
 
 def _check_kinds(structure: Any, face: Face) -> None:
     """Objects that hold traced arrays are no structure that a graph could give again."""
+    if isinstance(structure, Fixed) and isinstance(structure.value, Text):
+        raise error("python-value", "values of the graph become a Python value (text) that the function returns",
+                    "return the values, or split the node here", structure.value.place or face.place)  # fmt: skip
     fixed = isinstance(structure, Fixed) and type(structure.value) not in ATOMS and reaches_traced(structure.value)
     if fixed or (isinstance(structure, Node) and is_plain(structure.kind)):
         kind = type(structure.value) if fixed else structure.kind

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +22,27 @@ from ..semantics.dtypes import to_torch
 from ..semantics.table import Refused
 from .array import TracedNpArray
 from .branches import Forks
-from .errors import error
+from .catching import caught_here
+from .contents import ATOMS
+from .errors import TraceError, error
 from .layout import laid_out, layout_of
 from .number import DTYPES, TracedNumber, is_number, kind_of, new_number, tensor_as
 from .recorder import contents_of_tensor
 from .scalar import TracedScalar
+from .sizes import TracedSize
+from .state import is_traced
 from .storage import Storage
+from .structure import children, same
+from .text import message_of
 from .tracer import Tracer
+
+
+class Unfit(Exception):
+    """Why a loop or a branch is no part of the graph of its own. `later`: a loop may be one after its first round."""
+
+    def __init__(self, why: str, later: bool = False) -> None:
+        super().__init__(why)
+        self.later = later
 
 
 class Grown(BaseException):
@@ -43,7 +58,9 @@ class Grown(BaseException):
 
 @dataclass(frozen=True)
 class Kind:
-    """What a variable is throughout a loop: "array", "scalar" or "number", of a dtype (a number: its type), shape and layout."""
+    """What a variable is throughout a loop, or after a branch: of a dtype (a number: its type), shape and layout.
+
+    what  "array", "scalar" or "number"; "weak": a NumPy scalar or Python's number; "either": Python's float or int"""
 
     what: str
     dtype: Any
@@ -51,21 +68,52 @@ class Kind:
     layout: tuple[int, ...] | None = None
 
     def __str__(self) -> str:
-        if self.what == "number":
-            return f"a Python {self.dtype.__name__}"
-        if self.what == "scalar":
-            return f"a {self.dtype} scalar"
+        if self.what in ("number", "either"):
+            return f"a Python {self.dtype.__name__}" + (" or int" if self.what == "either" else "")
+        if self.what in ("scalar", "weak"):
+            return f"a {self.dtype} scalar" + (" or a Python number" if self.what == "weak" else "")
         return f"a {self.dtype} array of shape {self.shape}" + ("" if self.layout is None else " in another order than C")
 
     def zero(self) -> Any:
         """A value of this kind."""
-        if self.what == "number":
+        if self.is_number:
             return self.dtype(0)
         return numpy.zeros(self.shape, self.dtype) if self.what == "array" else self.dtype.type(0)
 
     @property
+    def is_number(self) -> bool:
+        return self.what in ("number", "either")
+
+    @property
     def torch(self) -> torch.dtype:
-        return DTYPES[self.dtype] if self.what == "number" else to_torch(self.dtype)
+        return DTYPES[self.dtype] if self.is_number else to_torch(self.dtype)
+
+    def cast(self, value: Any) -> Any:
+        """A value of a kind that is joined in this one, as one of this."""
+        if self.is_number:
+            return self.dtype(value)
+        return value if self.what == "array" else self.dtype.type(value)
+
+    def holds(self, x: Any) -> bool:
+        """Whether a value of NumPy's or Python's is of this kind, or of one that is joined in it."""
+        found = kind_of_value(x) if not isinstance(x, numpy.ndarray) else Kind("array", x.dtype, x.shape, layout_of(x))
+        return found is not None and self.joined(found) == self
+
+    def joined(self, other: Kind) -> Kind | None:
+        """The kind of what is of one or of the other; None where that is none."""
+        if self == other:
+            return self
+        whats = {self.what, other.what}
+        if whats <= {"number", "either"} and {self.dtype, other.dtype} <= {int, float}:
+            return Kind("either", float)
+        kinds = {numpy.dtype(int) if k.dtype is int else numpy.dtype(k.dtype) for k in (self, other)}
+        if len(kinds) == 1 and whats <= {"number", "scalar", "weak"} and kinds <= _OF_PYTHON:
+            return Kind("weak", kinds.pop())
+        return None
+
+
+_OF_PYTHON = {numpy.dtype(d) for d in ("bool", "int64", "float64", "complex128")}
+"""The dtypes that Python's numbers have."""
 
 
 def kind_of_value(x: Any) -> Kind | None:
@@ -73,15 +121,15 @@ def kind_of_value(x: Any) -> Kind | None:
     if type(x) is TracedNpArray:
         found = Kind("array", x._value.dtype, x._value.shape, layout_of(x._value)) if x._value is not None else None
     elif type(x) is TracedScalar:
-        found = None if x._weak else Kind("scalar", x._value.dtype)
+        found = Kind("weak" if x._weak else "scalar", x._value.dtype)
     elif isinstance(x, numpy.generic) and type(x) is not TracedNumber:
         found = Kind("scalar", x.dtype)
     elif is_number(x):
-        found = None if getattr(x, "_either", False) else Kind("number", kind_of(x))
+        found = Kind("either" if type(x) is TracedNumber and x._either else "number", kind_of(x))
     else:
         return None
     try:
-        return found if found is not None and found.torch is not None and (found.what == "number" or found.dtype.isnative) else None
+        return found if found is not None and found.torch is not None and (found.is_number or found.dtype.isnative) else None
     except Refused:
         return None
 
@@ -98,14 +146,14 @@ def tensor_of_value(tracer: Tracer, x: Any) -> torch.Tensor:
     return tensor_as(x, kind_of(x)) if is_number(x) else as_tensor(x)
 
 
-def made_of(tracer: Tracer, kind: Kind, value: Any, node: fx.Node, written: Callable[[Storage], None]) -> Any:
+def made_of(tracer: Tracer, kind: Kind, value: Any, node: fx.Node, written: Callable[[Storage], None] | None = None) -> Any:
     """The traced value of this kind that `node` gives. `written` is called where somebody writes into it, if it is an array."""
     tensor = plain_tensor(value, kind)
     tracer.recorder.record(tensor, node)
-    if kind.what == "number":
-        return new_number(tracer, value, tensor)
-    if kind.what == "scalar":
-        return tracer.note(TracedScalar(value, tensor))
+    if kind.is_number:
+        return new_number(tracer, value, tensor, kind.what == "either")
+    if kind.what in ("scalar", "weak"):
+        return tracer.note(TracedScalar(value, tensor, kind.what == "weak"))
     storage = tracer.new_storage(value, tensor, "fresh")
     storage.looped = written
     return tracer.note_array(value, storage, tensor)
@@ -113,10 +161,39 @@ def made_of(tracer: Tracer, kind: Kind, value: Any, node: fx.Node, written: Call
 
 def plain_tensor(value: Any, kind: Kind | None = None) -> torch.Tensor:
     """A tensor of its own for a value."""
-    if kind is not None and kind.what == "number":
+    if kind is not None and kind.is_number:
         return tensor_as(value, kind.dtype).clone()
     made = as_tensor(value).clone()
     return zero_d_array(made) if isinstance(value, numpy.ndarray) else made
+
+
+def untraced(x: Any, depth: int = 4) -> Any:
+    """NumPy's or Python's value of what a function holds in a trace, of the very memory, also inside of lists, tuples and dicts."""
+    if is_traced(x):
+        return x._value
+    if depth and type(x) in (list, tuple):
+        return type(x)(untraced(i, depth - 1) for i in x)
+    return {k: untraced(v, depth - 1) for k, v in x.items()} if depth and type(x) is dict else x
+
+
+def iterates(x: Any, depth: int = 3) -> bool:
+    """True for iterators, and for what has one in it: they may give the same for a while, and then something else."""
+    if is_traced(x) or isinstance(x, (numpy.generic, type)):
+        return False
+    if hasattr(type(x), "__next__"):
+        return True
+    parts = list((children(x) or ((), ()))[1])
+    parts += [c.cell_contents for c in getattr(x, "__closure__", None) or () if c != types.CellType()]
+    parts += [x.__self__] if isinstance(x, (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)) else []
+    parts += list(vars(x).values()) if isinstance(getattr(x, "__dict__", None), dict) and not isinstance(x, types.ModuleType) else []
+    return depth > 0 and any(iterates(p, depth - 1) for p in parts)
+
+
+def unchanged(first: Any, last: Any) -> bool:
+    """True where a variable still is what it was: the object, or an equal number or text of Python's."""
+    if type(first) is type(last) is TracedSize:
+        return bool(first._extent == last._extent)
+    return first is last or (type(first) in ATOMS and same(first, last))
 
 
 # Questions
@@ -130,7 +207,11 @@ class Asking:
 
     def own(self, node: fx.Node) -> fx.Node:
         """A node of the region for the condition `node`."""
-        return node if node not in self.before and node.target is not operand else node.graph.call_function(torch.ne, (node, False))
+        if node not in self.before and node.target is not operand:
+            return node
+        made = node.graph.call_function(torch.ne, (node, False))
+        made.meta["asked"] = True
+        return made
 
 
 class Exploring(Asking):
@@ -176,12 +257,16 @@ _MARKS = ("watch", "looped", "stale", "lent", "version")
 
 
 class Region:
-    """Between `open` and `close` the trace records a region."""
+    """Between `open` and `close` the trace records a region.
 
-    def __init__(self, tracer: Tracer, written: list[Storage]) -> None:
-        self.tracer, self.written = tracer, written
+    It writes into the memory `written` alone; without that list into any, which is noted in `contents` as it was before."""
+
+    def __init__(self, tracer: Tracer, written: list[Storage] | None = None) -> None:
+        self.tracer, self.is_free = tracer, written is None
+        self.written = written or []
         self.count = 0
         self.grown: Storage | None = None
+        self.unfit = False
 
     def open(self) -> set[fx.Node]:
         """The nodes before the region."""
@@ -191,7 +276,7 @@ class Region:
         self.arrays = [(x, x._tensor, x._version, x._value, x._storage) for x in self.made if type(x) is TracedNpArray]
         self.numbers = [(x, x._truth, x._marked) for x in self.made if type(x) is TracedNumber]
         self.storages = dict(tracer.storages)
-        self.contents = [(s, s.value, s.version, s.written, laid_out(s.owner)) for s in self.written]
+        self.contents = [_contents_of(s) for s in self.written]
         self.kept = len(tracer.recorder._kept)
         self.graphs = set(dict(tracer.root.named_children()))
         self.names = {k: copy.copy(v) for k, v in vars(tracer.graph._graph_namespace).items()}
@@ -200,8 +285,29 @@ class Region:
         self.forks, self.state = tracer.forks, (tracer.failure, tracer.caught, tracer.floating)
         self.marks = [(s, [getattr(s, name) for name in _MARKS]) for s in self.storages.values()]
         for storage, _ in self.marks:
-            storage.watch = None if storage in self.written else self._watch
+            storage.watch = None if storage in self.written else self._note if self.is_free else self._watch
         return self.before
+
+    def run(self, call: Callable[[], Any], place: tuple[str, int]) -> Any:
+        """What a call of the user's code gives in the region. Its own exceptions are causes of a TraceError."""
+        tracer = self.tracer
+        paused, tracer.paused = tracer.paused, False
+        try:
+            result = call()
+        except TraceError as refused:
+            raise tracer.failure or refused from None
+        except Exception as problem:
+            if tracer.end is not None and caught_here(type(problem), tracer.end):
+                raise Unfit("it raises what the function catches") from problem
+            cause = None if tracer.is_unset(problem) else problem
+            raise error("opaque-call", f"{type(problem).__name__}: {message_of(problem)}", "", place) from cause
+        finally:
+            tracer.paused = paused
+        if tracer.failure is not None:
+            raise tracer.failure
+        if tracer.caught is not self.state[1]:
+            raise Unfit("NumPy raises in it, and the function catches that")
+        return result
 
     def operand(self, kind: Kind, value: Any) -> Any:
         """A new operand of this kind with a value."""
@@ -236,6 +342,8 @@ class Region:
         made = fx.Graph()
         operands = [made.placeholder(f"state_{i}") for i in range(self.count)]
         read = {key: made.placeholder(f"read_{i}") for i, key in enumerate(outside)}
+        for key, node in read.items():
+            node.meta["constant"] = not isinstance(key, fx.Node)
         constants = self.tracer.recorder.constants()
         places: dict[fx.Node, fx.Node] = {}
 
@@ -255,7 +363,7 @@ class Region:
 
     def problem(self) -> str:
         """Why the region is not to be a graph of its own; "" where it may be."""
-        if len(self.tracer.recorder.sizes) > self.sizes:
+        if not self.is_free and len(self.tracer.recorder.sizes) > self.sizes:
             return "a size in it depends on values"
         if any(n.meta.get("writes") for n in self.own()):
             return "torch writes in place in it"
@@ -298,6 +406,7 @@ class Region:
             storage.value, storage.version, storage.written = held, version, was_written
         tracer.made = {k: ref for k, ref in tracer.made.items() if ref() is not None}
         tracer.recorder.release(self.kept)
+        del tracer.recorder.sizes[self.sizes :]
         tracer.recorder.computed = self.computed
         tracer.forks = self.forks
         tracer.failure, tracer.caught, tracer.floating = self.state
@@ -308,9 +417,51 @@ class Region:
             for name, mark in zip(_MARKS, marks, strict=True):
                 setattr(storage, name, mark)
 
+    def _note(self, storage: Storage) -> None:
+        """Memory is about to be written to for the first time. A constant is none from here on, whatever becomes of the region."""
+        if storage.base is not None:
+            self.unfit = True  # for code that catches all
+            raise Unfit("it writes through a view at a position that hangs on values")
+        storage.materialise()
+        self.contents.append(_contents_of(storage))
+        storage.watch = None
+
     def _watch(self, storage: Storage) -> None:
         self.grown = storage  # for code that catches all
         raise Grown(storage)
+
+
+def _contents_of(s: Storage) -> tuple[Any, ...]:
+    return s, s.value, s.version, s.written, laid_out(s.owner)
+
+
+class Shared:
+    """Memory of which nobody knows whether it is one, as that hangs on values: a write to one makes all others unreadable."""
+
+    def __init__(self, storages: list[Storage], read_stale: Callable[[], None]) -> None:
+        self.members: list[Storage] = []
+        self.read_stale = read_stale
+        self.before: dict[Storage, Callable[[Storage], None]] = {}
+        for storage in storages:
+            known = storage.looped
+            if isinstance(known, Shared):
+                self.before |= known.before
+            elif known is not None:
+                self.before[storage] = known
+            others = known.members if isinstance(known, Shared) else [storage]
+            self.members += [s for s in others if s not in self.members]
+        for storage in self.members:
+            storage.looped = self
+
+    def __call__(self, written: Storage) -> None:
+        if written in self.before:
+            self.before[written](written)
+        others = [s for s in self.members if s is not written]
+        if any(s.origin != "fresh" for s in others):
+            self.read_stale()
+        for storage in others:
+            storage.version += 1
+            storage.stale = self.read_stale
 
 
 def _write_shared(_: Storage) -> None:

@@ -5,21 +5,29 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import torch
 from torch import fx
 
-_MAY_FAIL = ("while_loop", "linalg", "cholesky", "gather", "scatter", "take", "put", "index", "embedding", "inverse", "solve", "copy_")
+_MAY_FAIL = ("while_loop", "linalg", "cholesky", "masked_scatter", "embedding", "inverse", "solve", "copy_")
+_PICKS = ("gather", "scatter", "take", "put", "index")
 
 
 def may_fail(node: fx.Node) -> bool:
     """True for what may fail, or never end, for some values: an index that is computed, a decomposition, the first of none."""
     if node.op == "get_attr":
         return False
-    if any(n.meta.get("loose") for n in node.all_input_nodes):
+    if any(n.meta.get("loose") for n in node.all_input_nodes) or node.target is torch.ops.higher_order.cond:
         return True
     if node.target is operator.getitem:
         return _computed(node.args[1])
     name = str(node.target).lower().replace("select_scatter", "").replace("slice_scatter", "")
-    return any(word in name for word in _MAY_FAIL)
+    return any(word in name for word in _MAY_FAIL) or (any(word in name for word in _PICKS) and _computed(_positions(node)))
+
+
+def _positions(node: fx.Node) -> Any:
+    """Where a call picks out of its first argument, or puts there."""
+    args = node.args[2:3] if len(node.args) > 2 and isinstance(node.args[1], int) else node.args[1:2]
+    return args or [v for k, v in node.kwargs.items() if "ind" in k] or list(node.kwargs.values())
 
 
 def must_stay(node: fx.Node) -> bool:
@@ -33,4 +41,4 @@ def _computed(value: Any) -> bool:
     """Whether a tensor that the graph computes is in there."""
     found: list[fx.Node] = []
     fx.node.map_arg(value, found.append)
-    return any(n.op != "get_attr" for n in found)
+    return any(n.op != "get_attr" and not n.meta.get("constant") for n in found)

@@ -220,7 +220,7 @@ def _with_other(name: str, size: TracedSize, other: Any, reflected: bool) -> Any
     if isinstance(other, torch.Tensor):
         return NotImplemented
     a, b = (other, size) if reflected else (size, other)
-    function = divmod if name == "divmod" else getattr(operator, f"{name}_" if name == "and" else name)
+    function = divmod if name == "divmod" else getattr(operator, f"{name}_" if name in ("and", "or") else name)
     if _is_int(other) and name != "truediv":
         return function(pinned(a), pinned(b))
     if state.active() is not None:

@@ -19,8 +19,13 @@ from collections import Counter
 from typing import Any
 
 from ..deep import deep
-from .builtin import called, contained, identical, negated
+from .builtin import called as twin_of
+from .builtin import contained, identical, negated
+from .calling import opened
+from .choosing import run_choice
+from .ending import FOR, after_loop, counted, is_countable
 from .hoisting import (
+    HIDDEN,
     LOCALS,
     OF_FRAMES,
     UNSET,
@@ -35,10 +40,21 @@ from .hoisting import (
     taken_out,
 )
 from .loops import run_while
+from .parting import CHOICE, expression_for, is_movable, parted, statements_for
+from .rounds import run_for
+from .text import Silent, formatted, is_said, of_text, percented
 
 CALLED, NEGATED, CONTAINED, IDENTICAL = "__np2fx_called__", "__np2fx_not__", "__np2fx_in__", "__np2fx_is__"
+FORMATTED, PERCENTED = "__np2fx_text__", "__np2fx_percent__"
+def called(function: Any) -> Any:
+    """What is called in place of `function`."""
+    return Silent(function) if is_said(function) else of_text(opened(twin_of(function)))
+
+
 NAMES: dict[str, Any] = {
-    CALLED: called, NEGATED: negated, CONTAINED: contained, IDENTICAL: identical, WHILE: run_while, LOCALS: locals, UNSET_NAME: UNSET,
+    CALLED: called, NEGATED: negated, CONTAINED: contained, IDENTICAL: identical, WHILE: run_while,
+    CHOICE: run_choice, FOR: run_for,
+    FORMATTED: formatted, PERCENTED: percented, LOCALS: locals, UNSET_NAME: UNSET,
 }  # fmt: skip
 """What sourced code finds among its globals."""
 
@@ -71,7 +87,7 @@ def _codes(text: str, path: str) -> dict[types.CodeType, types.CodeType]:
 def _opened(text: str, path: str) -> dict[types.CodeType, types.CodeType]:
     tree = ast.parse(text, path)
     plain = compile(tree, path, "exec", dont_inherit=True)
-    loops = _Open(path, plain, tree) if any(isinstance(n, ast.While) for n in ast.walk(tree)) else None
+    loops = _Open(path, plain, tree) if any(isinstance(n, (ast.While, ast.For, ast.If, ast.IfExp)) for n in ast.walk(tree)) else None
     trees = [_Open().visit(copy.deepcopy(tree) if loops is not None else tree), *([loops.visit(tree)] if loops is not None else [])]
     changed = [compile(ast.fix_missing_locations(t), path, "exec", dont_inherit=True) for t in trees]
     found: dict[types.CodeType, types.CodeType] = {}
@@ -104,7 +120,7 @@ def _alike(plain: types.CodeType, changed: types.CodeType) -> bool:
     return (
         all(getattr(plain, n) == getattr(changed, n) for n in _KEPT)
         and plain.co_varnames[:given] == changed.co_varnames[:given]
-        and set(changed.co_varnames) <= set(plain.co_varnames)
+        and {n for n in changed.co_varnames if not n.startswith(HIDDEN)} <= set(plain.co_varnames)
     )
 
 
@@ -120,11 +136,13 @@ class _Open(ast.NodeTransformer):
         self.codes = {} if plain is None else codes_by_place(plain)
         self.rebound = frozenset() if tree is None else rebound_names(tree)
         self.scope: Scope | None = None
+        self.others: list[str] = []
 
     def _function(self, node: Any) -> ast.AST:
-        around, self.scope = self.scope, scope_of(node, self.codes, self.rebound)
+        around, self.scope = (self.scope, self.others), scope_of(node, self.codes, self.rebound)
+        self.others = []
         self.generic_visit(node)
-        self.scope = around
+        self.scope, self.others = around
         return node  # type: ignore[no-any-return]
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _function
@@ -186,7 +204,57 @@ class _Open(ast.NodeTransformer):
                 setattr(node, name, self._visited(value))
         return node  # type: ignore[no-any-return]
 
-    visit_If = visit_IfExp = visit_Assert = _visit_test
+    visit_Assert = _visit_test
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """`f"norm {n}"`: the text and the values one by one."""
+        parts: list[ast.expr] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                spec = ast.Constant("") if part.format_spec is None else self.visit(part.format_spec)
+                part = ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), spec], ast.Load())
+            parts.append(part)
+        return _placed_at(node, _call(node, FORMATTED, *parts))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        is_text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+        return _call(node, PERCENTED, node.left, node.right) if is_text and isinstance(node.op, ast.Mod) else node
+
+    def visit_If(self, node: ast.If) -> Any:
+        if self.scope is None or not is_movable(node, self.scope):
+            return self._visit_test(node)
+        sides = [self._visited_body(copy.deepcopy(body)) for body in (node.body, node.orelse)]
+        number, assigned = parted(node, self._tests(node), (sides[0], sides[1]), self.scope, self.others, self.path)
+        return statements_for(node, number, assigned)
+
+    def visit_For(self, node: ast.For) -> Any:
+        if self.scope is None or not is_countable(node, self.scope):
+            return self.generic_visit(node)
+        last = after_loop(copy.deepcopy(node))
+        after = [] if last is None else self._visited_body([last])
+        body = self._visited_body(copy.deepcopy(node.body))
+        return counted(node, self.visit(copy.deepcopy(node.iter)), body, after, self.scope, self.path)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        if self.scope is None or not is_movable(node, self.scope):
+            return self._visit_test(node)
+        sides: list[list[ast.stmt]] = [[ast.copy_location(ast.Return(self.visit(copy.deepcopy(x))), x)] for x in (node.body, node.orelse)]
+        number, _ = parted(node, self._tests(node), (sides[0], sides[1]), self.scope, self.others, self.path)
+        return expression_for(node, number)
+
+    def _tests(self, node: ast.If | ast.IfExp) -> tuple[ast.expr, ast.expr]:
+        """The test for its value, and for its truth alone."""
+        return self.visit(copy.deepcopy(node.test)), self._test(copy.deepcopy(node.test))
+
+    def _comprehension(self, node: Any) -> ast.AST:
+        around = self.others
+        self.others = [*around, *(n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))]
+        self.generic_visit(node)
+        self.others = around
+        return node  # type: ignore[no-any-return]
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         node.target, node.iter, node.ifs = self.visit(node.target), self.visit(node.iter), [self._test(x) for x in node.ifs]
@@ -208,7 +276,14 @@ class _Open(ast.NodeTransformer):
         return self.visit(value) if isinstance(value, ast.AST) else value
 
 
-
 def _call(place: ast.expr, name: str, *args: ast.expr) -> ast.expr:
     function = ast.copy_location(ast.Name(name, ast.Load()), place)
     return ast.copy_location(ast.Call(function, list(args), []), place)
+
+
+def _placed_at(place: ast.expr, made: ast.expr) -> ast.expr:
+    """An expression, of which all that has no place yet is at this one."""
+    for n in ast.walk(made):
+        if "lineno" in n._attributes and not hasattr(n, "lineno"):
+            ast.copy_location(n, place)
+    return made

@@ -61,8 +61,12 @@ class Storage:
         self.node: Any = None
         self._places: numpy.ndarray[Any, Any] | None = None
 
+    writes = 0
+    """How often any memory was written to."""
+
     def check_writable(self) -> None:
         """Raise TraceError where a write could not be said in the graph."""
+        Storage.writes += 1
         if self.origin == "outside":
             raise error(
                 "side-effect",

@@ -82,6 +82,10 @@ class Surroundings:
                  or (exchanged and self.identities.get(p) != later.identities.get(p))]  # fmt: skip
         return sorted(found)
 
+    def objects(self) -> dict[int, Any]:
+        """The objects among it, by id."""
+        return self._seen
+
     def restore(self) -> None:
         """Put back what was here. Caches (`lru_cache`) that hold something else since are cleared."""
         for undo in reversed(self._undo):

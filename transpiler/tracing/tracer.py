@@ -36,6 +36,7 @@ from .table import OF_DTYPES, SHAPE_ONLY, SIZES_ONLY, VECTORIZE, Known, find, tr
 from .table import method as known_method
 from .untaken import with_other_values
 from .views import Views
+from .weak import check_method, check_partners, check_power, operated
 from .widened import wider_call
 from .windows import has_window, plain, put, taken
 
@@ -76,6 +77,14 @@ def _strong(made: Any) -> torch.Tensor:
     return torch.clone(tensor) if hasattr(tensor, "_np2fx_number") else tensor
 
 
+def _weakened(made: Any) -> Any:
+    """The scalars of a result as such that may be Python's numbers."""
+    for x in made if isinstance(made, tuple) else (made,):
+        if type(x) is TracedScalar:
+            x._weak = True
+    return made
+
+
 class Tracer(Views):
     """One trace. With a list as `diagnose` the value of every call is compared with NumPy's, and the largest number of each put there."""
 
@@ -102,6 +111,7 @@ class Tracer(Views):
             return self.ufunc(function, "__call__", args, kwargs)
         with self.inside():
             self._mark(known.name)
+            check_partners((args, kwargs))
             out, args, kwargs = take_out(known.rule, args, kwargs) if known.rule is not None else (kwargs.get("out"), args, kwargs)
             target = None
             if known.rule is not None and known.rule.writes is not None:
@@ -132,10 +142,12 @@ class Tracer(Views):
                 real = Call(function.at, inputs, kwargs, {})
                 return self._run(known, real, inputs[0], lambda a, k: self._ufunc_of(known).at_value(*a, **k))
             inputs = tuple(self._array_of_list(listed(x)) if isinstance(x, (list, tuple, deque)) else x for x in inputs)
-            self._check_weak(inputs)
+            check_partners((inputs, kwargs))
+            weak = method == "__call__" and operated(function, inputs)
             inputs = fitted(self, function, method, inputs, kwargs)
             real = Call(getattr(function, method), inputs, kwargs, {} if out is None else {"out": out if method == "__call__" else out[0]})
-            return self._run(known, real, out, lambda a, k: self._ufunc_rule(known, method, a, k, out))
+            made = self._run(known, real, out, lambda a, k: self._ufunc_rule(known, method, a, k, out))
+            return _weakened(made) if weak else made
 
     def _elementwise(self, known: Known, function: numpy.ufunc, inputs: Any) -> Any:
         """The common case, quickly: traced arrays and Python numbers whose loop needs no cast. NotImplemented for all others.
@@ -179,15 +191,21 @@ class Tracer(Views):
         with self.inside():
             known = find(numpy.power)
             self._mark(known.name)
-            self._check_weak((base, exponent))
-            base, exponent = fitted(self, numpy.power, "__call__", (base, exponent), {})
-            return self._run(known, Call(operator.pow, (base, exponent), {}, {}), None, lambda a, k: scalar_power(*a))
+            check_partners((base, exponent))
+            weak = operated(numpy.power, (base, exponent))
+            given, exponent = fitted(self, numpy.power, "__call__", (base, exponent), {})
+            made = self._run(known, Call(operator.pow, (given, exponent), {}, {}), None, lambda a, k: scalar_power(*a))
+            if weak:
+                check_power(base, made._tensor)
+            return _weakened(made) if weak else made
 
     def method(self, array: Any, name: str, args: Any, kwargs: Any) -> Any:
         """A method of an array or scalar."""
         with self.inside():
             known = known_method(name)
             args = tuple(map(listed, args))
+            check_method(array, name)
+            check_partners((array, args, kwargs))
             self._mark(known.name)
             if name == "resize":
                 return self.resize(array, *args, **kwargs)
@@ -410,15 +428,6 @@ class Tracer(Views):
 
     def _array_of_list(self, x: Any) -> Any:
         return self.call(numpy.array, (x,), {}) if holds_traced(x) else x
-
-    def _check_weak(self, inputs: Any) -> None:
-        """A scalar that may be Python's or NumPy's must not meet a dtype for which that makes a difference."""
-        if any(type(x) is TracedScalar and x._weak for x in inputs):
-            for x in inputs:
-                dtype = getattr(x, "dtype", None)
-                if dtype is not None and dtype not in (numpy.float64, numpy.complex128) and dtype.kind in "fc":
-                    message = "min or max gave a Python number or a NumPy scalar, and which of them decides the dtype here"
-                    self.fail("numpy-scalar", message, "use np.minimum or np.maximum")
 
     # Wrapping results
 
