@@ -13,6 +13,7 @@ import torch
 
 from ..semantics.arrays import as_tensor
 from .compare import difference, largest_in, repeated_tolerance, values_of
+from .declared import as_python
 from .errors import error
 from .module import Face, TracedModule, copied
 from .structure import Fixed, Node, children, emptied, flatten, is_leaf, leaf_names, match, rebuild
@@ -58,9 +59,9 @@ def _float64_run(face: Face, leaves: list[Any]) -> tuple[Any, list[Any]] | None:
     from .kept import surroundings_of
 
     before = surroundings_of(face.function, face.inputs)
-    given = [widened(values_of(x) if isinstance(x, torch.Tensor) else x) for x in copied(face, leaves)]
+    given = [widened(values_of(x) if isinstance(x, torch.Tensor) else as_python(x)) for x in copied(face, leaves)]
     given = [torch.from_numpy(numpy.asarray(w)) if isinstance(x, torch.Tensor) else w for w, x in zip(given, leaves, strict=True)]
-    arguments = rebuild(face.inputs, given.__getitem__)
+    arguments = rebuild(face.inputs, lambda i: as_python(given[i]))
     call = inspect.BoundArguments(face.signature, arguments)
     try:
         with widening(), contextlib.redirect_stdout(io.StringIO()):

@@ -26,6 +26,7 @@ from .branches import Forks, explore
 from .calling import Called
 from .checking import check_values
 from .compare import compare_graphs
+from .declared import KINDS, as_python, declarations, declare
 from .ending import Rounds
 from .errors import TraceError, error
 from .freedom import settle
@@ -34,6 +35,7 @@ from .kept import check_state, surroundings_of
 from .lifting import Lifter
 from .loops import Again, explained, unrolled
 from .module import Face, TracedModule, bound_to, check_known, code_of, copied, firsts_of, joined, particulars_of
+from .number import new_number
 from .outputs import finish
 from .parting import Choice
 from .patches import patched
@@ -68,7 +70,21 @@ def signature_of(fn: Callable[..., Any]) -> inspect.Signature:
 
 
 def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool = False) -> TracedModule:
-    """`trace` with the arguments bound already; `check` holds the graph against NumPy."""
+    """`trace` with the arguments bound already; `check` holds the graph against NumPy.
+
+    Python numbers that the function's specs declare are inputs of its graph: all of them where that can be, else those that are no
+    ints (an int may be a size or an axis), else none."""
+    declared = declarations(fn, bound.arguments) if check else {}
+    for some in (declared, {n: kind for n, kind in declared.items() if kind != "int"}):
+        if some and (some is declared or some != declared):
+            given = inspect.BoundArguments(bound.signature, dict(bound.arguments))  # type: ignore[arg-type]
+            declare(given.arguments, some)
+            with contextlib.suppress(TraceError):
+                return _trace_for(fn, given, check, some)
+    return _trace_for(fn, bound, check, {})
+
+
+def _trace_for(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool, declared: dict[str, str]) -> TracedModule:
     leaves: list[Any] = []
     structure = flatten(dict(bound.arguments), "", leaves, (), {})
     leaves = [state.running().leave(x, "opaque-call", "another trace") if is_traced(x) else x for x in leaves]
@@ -76,6 +92,7 @@ def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bo
     shared = sharing(structure, bound.arguments)
     if shared != tuple(range(len(shared))):
         made = _for_others(fn, bound, made, leaves, check) or made
+    made.face.declared = declared
     made.face.traced = particulars_of(made.face, leaves, bound.arguments)
     settle(made, leaves, bound, check)
     return made
@@ -173,7 +190,7 @@ def _keep_flags(leaves: list[Any], copies: list[Any]) -> None:
 
 def run(fn: Callable[..., Any], bound: inspect.BoundArguments, structure: Any, leaves: list[Any]) -> Any:
     """Call `fn` with these arrays for leaves."""
-    arguments = rebuild(structure, lambda i: leaves[i])
+    arguments = rebuild(structure, lambda i: as_python(leaves[i]))
     call = inspect.BoundArguments(bound.signature, arguments)
     return fn(*call.args, **call.kwargs)
 
@@ -357,6 +374,8 @@ def _input(tracer: Tracer, name: str, x: Any) -> Any:
     if isinstance(x, torch.Tensor):
         return tracer.recorder.shells.expose(tracer.recorder.placeholder(name, x))
     tensor = tracer.recorder.placeholder(name, as_tensor(x))
+    if type(x) in KINDS:
+        return new_number(tracer, as_python(x), tensor)
     if not isinstance(x, numpy.ndarray):
         return tracer.note(TracedScalar(x, tensor))
     made = tracer.note_array(x, tracer.new_storage(x, tensor, "sample"), tensor)

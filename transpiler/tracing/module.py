@@ -19,6 +19,7 @@ from torch import fx
 from ..semantics.arrays import as_tensor
 from ..semantics.dtypes import to_numpy
 from .compare import compare_graphs, values_of
+from .declared import KINDS, declare, remade
 from .duplicates import merge_duplicates
 from .errors import TraceError
 from .errors import error as trace_error
@@ -42,6 +43,7 @@ class Face:
     mutated    the numbers of the arrays that the function writes into
     traced     what may differ in a call: the shapes of the arrays, their layouts in memory, orders of keys and contents of objects,
                which arguments are one object
+    declared   the Python numbers that are inputs (see declared.py): their names and types
     rounded    the dtypes of all that is computed on the way from the arguments to the result
     told       what the function was told of sizes (see `Memory.told`)
     parted     pairs of arguments that were held against each other by `is`, and are two
@@ -62,6 +64,7 @@ class Face:
     outputs: Any = None
     mutated: list[int] = field(default_factory=list)
     traced: tuple[Any, ...] = ()
+    declared: dict[str, str] = field(default_factory=dict)
     rounded: set[numpy.dtype[Any]] = field(default_factory=set)
     told: set[Any] = field(default_factory=set)
     parted: set[tuple[int, int]] = field(default_factory=set)
@@ -91,7 +94,7 @@ class Face:
         call is not what was traced."""
         bound = bound_to(self.function, self.signature, args, kwargs)
         leaves: list[Any] = []
-        why = match(self.inputs, dict(bound.arguments), leaves)
+        why = declare(bound.arguments, self.declared) or match(self.inputs, dict(bound.arguments), leaves)
         if why is not None:
             raise trace_error("python-value", why, "trace the function again for this call", self.place)
         return leaves, bound.arguments
@@ -304,6 +307,8 @@ def copied(face: Face, leaves: list[Any]) -> list[Any]:
 def _copy_of(x: Any, kind: type) -> Any:
     if kind is torch.Tensor:
         return laid_out_tensor(x)
+    if kind in KINDS:
+        return remade(x, kind)
     array = laid_out(x.detach().resolve_conj().resolve_neg().cpu().numpy() if isinstance(x, torch.Tensor) else numpy.asarray(x))
     return array[()] if issubclass(kind, numpy.generic) else array
 
