@@ -7,7 +7,7 @@ import math
 
 import torch
 
-from ..semantics import complexes
+from ..semantics import complexes, unsigned
 from ..semantics.arrays import as_tensor, demand, result_type, stands_for
 from ..semantics.table import rule
 from ..semantics.ufunc import ufunc
@@ -43,14 +43,14 @@ def negative(x):
 def positive(x):
     return torch.clone(x)
 
-@ufunc("numpy.floor_divide", numbers=(0, 1))
+@ufunc("numpy.floor_divide", numbers=(0, 1), unsigned=unsigned.quotient)
 def floor_divide(x1, x2):
     """Integers: division by zero gives 0, as in NumPy."""
     if is_integral(x1, x2):
         return _unless_zero(functools.partial(torch.div, rounding_mode="floor"), x1, x2)
     return torch.div(x1, x2, rounding_mode="floor")
 
-@ufunc("numpy.remainder", "numpy.mod", numbers=(0, 1))
+@ufunc("numpy.remainder", "numpy.mod", numbers=(0, 1), unsigned=unsigned.remainder)
 def remainder(x1, x2):
     """The sign is the divisor's, also of a zero."""
     if is_integral(x1, x2):
@@ -58,7 +58,7 @@ def remainder(x1, x2):
     result = torch.remainder(_nearer(x1, x2), x2)
     return torch.where(torch.eq(result, 0), torch.copysign(result, x2), result)
 
-@ufunc("numpy.fmod", numbers=(1,))
+@ufunc("numpy.fmod", numbers=(1,), unsigned=unsigned.remainder)
 def fmod(x1, x2):
     """The sign is the dividend's."""
     if is_integral(x1, x2):
@@ -82,11 +82,12 @@ def _unless_zero(divide, x1, x2):
     zero = torch.eq(x2, 0)
     return torch.where(zero, 0, divide(x1, torch.where(zero, 1, x2)))
 
-@ufunc("numpy.divmod")
+@ufunc("numpy.divmod", unsigned=unsigned.divmod)
 def divmod(x1, x2):
     return floor_divide.body(x1, x2), remainder.body(x1, x2)
 
-@ufunc("numpy.power", "numpy.pow", numbers=(0, 1), examples=("np.power(a.real, b.real)", "np.power(z, z)", "np.power(z, i[0])"))
+@ufunc("numpy.power", "numpy.pow", numbers=(0, 1), unsigned=unsigned.power,
+       examples=("np.power(a.real, b.real)", "np.power(z, z)", "np.power(z, i[0])"))  # fmt: skip
 def power(x1, x2):
     """Raises ValueError for integers to negative integer powers, as NumPy does where there are any."""
     if is_integral(x1, x2):
@@ -122,7 +123,7 @@ def scalar_power(x1, x2):
 def float_power(x1, x2):
     return complexes.power(x1, x2) if is_complex(x1, x2) else torch.pow(x1, x2)
 
-@ufunc("numpy.absolute", "numpy.abs")
+@ufunc("numpy.absolute", "numpy.abs", unsigned=torch.clone)
 def absolute(x):
     return torch.clone(x) if x.dtype == torch.bool else torch.abs(x)
 
@@ -130,7 +131,7 @@ def absolute(x):
 def fabs(x):
     return torch.abs(x)
 
-@ufunc("numpy.sign")
+@ufunc("numpy.sign", unsigned=unsigned.sign)
 def sign(x):
     """-1, 0 or 1; NaN stays NaN. Complex: x / |x|."""
     if x.is_complex():
@@ -157,19 +158,19 @@ def reciprocal(x):
 def rint(x):
     return torch.complex(torch.round(x.real), torch.round(x.imag)) if x.is_complex() else torch.round(x)
 
-@ufunc("numpy.floor")
+@ufunc("numpy.floor", exact_unsigned=True)
 def floor(x):
     return torch.floor(x) if x.is_floating_point() else torch.clone(x)
 
-@ufunc("numpy.ceil")
+@ufunc("numpy.ceil", exact_unsigned=True)
 def ceil(x):
     return torch.ceil(x) if x.is_floating_point() else torch.clone(x)
 
-@ufunc("numpy.trunc")
+@ufunc("numpy.trunc", exact_unsigned=True)
 def trunc(x):
     return torch.trunc(x) if x.is_floating_point() else torch.clone(x)
 
-@ufunc("numpy.maximum", numbers=(1,))
+@ufunc("numpy.maximum", numbers=(1,), unsigned=unsigned.chosen(torch.maximum))
 def maximum(x1, x2):
     """Complex numbers are ordered by real, then imaginary part."""
     if not isinstance(x2, torch.Tensor) and stands_for(x2, x1.dtype):
@@ -179,7 +180,7 @@ def maximum(x1, x2):
         return torch.where(torch.logical_or(_complex_ge(x1, x2), torch.isnan(x1)), x1, x2)
     return torch.maximum(x1, x2)
 
-@ufunc("numpy.minimum", numbers=(1,))
+@ufunc("numpy.minimum", numbers=(1,), unsigned=unsigned.chosen(torch.minimum))
 def minimum(x1, x2):
     """Complex numbers are ordered by real, then imaginary part."""
     if not isinstance(x2, torch.Tensor) and stands_for(x2, x1.dtype):
@@ -189,13 +190,13 @@ def minimum(x1, x2):
         return torch.where(torch.logical_or(_complex_ge(x2, x1), torch.isnan(x1)), x1, x2)
     return torch.minimum(x1, x2)
 
-@ufunc("numpy.fmax")
+@ufunc("numpy.fmax", unsigned=unsigned.chosen(torch.maximum))
 def fmax(x1, x2):
     if x1.is_complex():
         return torch.where(torch.logical_or(_complex_ge(x1, x2), torch.isnan(x2)), x1, x2)
     return torch.fmax(x1, x2)
 
-@ufunc("numpy.fmin")
+@ufunc("numpy.fmin", unsigned=unsigned.chosen(torch.minimum))
 def fmin(x1, x2):
     if x1.is_complex():
         return torch.where(torch.logical_or(_complex_ge(x2, x1), torch.isnan(x2)), x1, x2)
@@ -250,19 +251,19 @@ def ldexp(x1, x2):
         result, exponent = result * torch.exp2(step.to(torch.float64)), exponent - step
     return result.to(x1.dtype)
 
-@ufunc("numpy.gcd")
+@ufunc("numpy.gcd", unsigned=unsigned.gcd)
 def gcd(x1, x2):
     """Never negative, except where the magnitude does not fit, as in NumPy."""
     return torch.abs(torch.gcd(x1, x2))
 
-@ufunc("numpy.lcm")
+@ufunc("numpy.lcm", unsigned=unsigned.lcm)
 def lcm(x1, x2):
     """torch.lcm divides the smallest integer by -1, which ends the process; this divides magnitudes."""
     divisor = gcd.body(x1, x2)
     safe = torch.where(torch.eq(divisor, 0), 1, divisor)
     return torch.mul(torch.div(torch.abs(x1), safe, rounding_mode="floor"), torch.abs(x2))
 
-@ufunc("numpy.conjugate", "numpy.conj")
+@ufunc("numpy.conjugate", "numpy.conj", exact_unsigned=True)
 def conjugate(x):
     return torch.conj_physical(x) if x.is_complex() else torch.clone(x)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from ..semantics import unsigned
 from ..semantics.arrays import as_tensor
 from ..semantics.ufunc import ufunc
 
@@ -25,11 +26,11 @@ def greater(x1, x2):
 def greater_equal(x1, x2):
     return _ordered(torch.ge, torch.le, x1, x2)
 
-@ufunc("numpy.equal", numbers=(0, 1), compares=True, exact_unsigned=True, kind="predicate")
+@ufunc("numpy.equal", numbers=(0, 1), compares=True, kind="predicate")
 def equal(x1, x2):
     return _ordered(torch.eq, torch.eq, x1, x2)
 
-@ufunc("numpy.not_equal", numbers=(0, 1), compares=True, exact_unsigned=True, kind="predicate")
+@ufunc("numpy.not_equal", numbers=(0, 1), compares=True, kind="predicate")
 def not_equal(x1, x2):
     return _ordered(torch.ne, torch.ne, x1, x2)
 
@@ -44,19 +45,19 @@ def _ordered(compare, mirrored, x1, x2):
         return torch.where(torch.eq(x1.real, x2.real), compare(x1.imag, x2.imag), by_real)
     return compare(x1, x2)
 
-@ufunc("numpy.logical_and", kind="predicate")
+@ufunc("numpy.logical_and", exact_unsigned=True, kind="predicate")
 def logical_and(x1, x2):
     return torch.logical_and(x1, x2)
 
-@ufunc("numpy.logical_or", kind="predicate")
+@ufunc("numpy.logical_or", exact_unsigned=True, kind="predicate")
 def logical_or(x1, x2):
     return torch.logical_or(x1, x2)
 
-@ufunc("numpy.logical_xor", kind="predicate")
+@ufunc("numpy.logical_xor", exact_unsigned=True, kind="predicate")
 def logical_xor(x1, x2):
     return torch.logical_xor(x1, x2)
 
-@ufunc("numpy.logical_not", kind="predicate")
+@ufunc("numpy.logical_not", exact_unsigned=True, kind="predicate")
 def logical_not(x):
     return torch.logical_not(x)
 
@@ -82,7 +83,7 @@ def left_shift(x1, x2):
     outside = _outside(x1, x2)
     return torch.where(outside, 0, torch.bitwise_left_shift(x1, torch.where(outside, 0, x2)))
 
-@ufunc("numpy.right_shift", "numpy.bitwise_right_shift")
+@ufunc("numpy.right_shift", "numpy.bitwise_right_shift", unsigned=unsigned.right_shift)
 def right_shift(x1, x2):
     """Arithmetic: shifts by the width or more leave the sign."""
     outside = _outside(x1, x2)
@@ -91,20 +92,20 @@ def right_shift(x1, x2):
 def _outside(x1, x2):
     return torch.logical_or(torch.ge(x2, torch.iinfo(x1.dtype).bits), torch.lt(x2, 0))
 
-@ufunc("numpy.bitwise_count")
+@ufunc("numpy.bitwise_count", unsigned=unsigned.bitwise_count)
 def bitwise_count(x):
     """The number of ones in the absolute value."""
     places = torch.arange(torch.iinfo(x.dtype).bits, device=x.device)
     return torch.sum(torch.bitwise_and(torch.bitwise_right_shift(torch.abs(x).to(torch.int64).unsqueeze(-1), places), 1), dim=-1)
 
-@ufunc("numpy.isnan", kind="predicate")
+@ufunc("numpy.isnan", exact_unsigned=True, kind="predicate")
 def isnan(x):
     return torch.isnan(x)
 
-@ufunc("numpy.isinf", kind="predicate")
+@ufunc("numpy.isinf", exact_unsigned=True, kind="predicate")
 def isinf(x):
     return torch.isinf(x)
 
-@ufunc("numpy.isfinite", kind="predicate")
+@ufunc("numpy.isfinite", exact_unsigned=True, kind="predicate")
 def isfinite(x):
     return torch.isfinite(x)

@@ -12,7 +12,7 @@ import torch
 from ..adversary.test_kinds import not_wrong, right
 
 THREE = np.arange(1, 4.0)
-REFUSED = ("np.abs(x.astype(np.uint64))", "np.linalg.inv(np.diag(x) + np.nan)", "np.roll(x, 1).astype(np.longdouble)",
+REFUSED = ("np.reciprocal(x.astype(np.uint64))", "np.linalg.inv(np.diag(x) + np.nan)", "np.roll(x, 1).astype(np.longdouble)",
            "np.array([x[0], None])")  # fmt: skip
 CAUGHT = ("except Exception:", "except:", "except BaseException:", "except (TypeError, Exception):", "except Exception as e:")
 
@@ -27,13 +27,13 @@ def test_no_clause_catches_a_refusal(value: str, clause: str) -> None:
 def suppressed(x):
     y = None
     with contextlib.suppress(Exception):
-        y = np.abs(x.astype(np.uint64))
+        y = np.reciprocal(x.astype(np.uint64))
     return y
 
 
 def in_the_end(x):
     try:
-        x = np.abs(x.astype(np.uint64))
+        x = np.reciprocal(x.astype(np.uint64))
     finally:
         return x  # noqa: B012
 

@@ -40,6 +40,7 @@ from .explaining import explaining
 from .indexing import assigned, flat_positions
 from .layouts import elementwise, method_laid_out
 from .table import Refused, Rule, original, register
+from .unsigned import ordered
 
 _FLOATS = (torch.float32, torch.float64)
 
@@ -65,10 +66,12 @@ class Ufunc:
     Shapes broadcast; dtypes are NumPy's loop dtypes. Raises what NumPy raises: TypeError where there is no loop or
     the cast is not allowed, OverflowError for a Python int that the loop's dtype cannot hold."""
 
-    def __init__(self, name: str, body: Callable[..., Any], numbers: tuple[int, ...], compares: bool, exact_unsigned: bool) -> None:
+    def __init__(self, name: str, body: Callable[..., Any], numbers: tuple[int, ...], compares: bool, exact_unsigned: bool,
+                 unsigned: Callable[..., Any] | None = None) -> None:  # fmt: skip
         self.__name__ = name.rpartition(".")[2]
         self.__doc__ = body.__doc__
         self.body, self.numbers, self.compares, self.exact_unsigned = body, numbers, compares, exact_unsigned
+        self.unsigned = unsigned
         self.numpy: numpy.ufunc = original(name)
         if not isinstance(self.numpy, numpy.ufunc):
             raise ValueError(f"{name} is no ufunc here ({self.numpy!r})")
@@ -123,8 +126,11 @@ class Ufunc:
             operands = _comparable(operands)
         loop = resolve(self.numpy, tuple(dtype_of(x) for x in operands), None if dtype is None else to_torch(dtype), casting)
         ready = self._ready(operands, loop)
+        body = self.body if self.unsigned is None or torch.uint64 not in loop[: self.nin] else self.unsigned
+        if self.compares and torch.uint64 in loop[: self.nin]:
+            ready = ordered(ready, loop)
         try:
-            result = self.body(*ready)
+            result = body(*ready)
         except RuntimeError:
             _check_broadcast(ready)
             raise
@@ -134,9 +140,8 @@ class Ufunc:
 
     def _ready(self, operands: list[Any], loop: tuple[torch.dtype, ...]) -> list[Any]:
         """Operands in the loop's dtype: constants as Python numbers where the body takes them, the rest as tensors."""
-        wide = {d for d in loop[: self.nin] if d in WIDER}
-        mixed = self.compares and torch.int64 in loop[: self.nin]  # NumPy compares the two exactly, their bits would not
-        if torch.uint64 in wide and (mixed or not self.exact_unsigned):
+        in_unsigned = torch.uint64 in loop[: self.nin]
+        if in_unsigned and not (self.exact_unsigned or self.compares or self.unsigned is not None):
             raise Refused(f"numpy.{self.__name__} of uint64 has no torch kernel", "cast to int64 or float64 first", "unsupported-dtype")
         device = next((x.device for x in operands if isinstance(x, torch.Tensor)), None)
         ready: list[Any] = []
@@ -147,7 +152,9 @@ class Ufunc:
             if d == torch.bool and isinstance(x, int) and not self.compares and not -(2**63) <= x < 2**63:
                 raise OverflowError("Python int too large to convert to C long")
             number = in_dtype(x, d)
-            if position in self.numbers and device is not None:
+            if d == torch.uint64 and number >= 2**63:
+                number -= 2**64  # the int64 of the same bits
+            if position in self.numbers and device is not None and not in_unsigned:
                 ready.append(number)
             else:
                 ready.append(torch.tensor(number, dtype=WIDER.get(d, d), device=device))
@@ -387,7 +394,8 @@ def _comparable(operands: list[Any]) -> list[Any]:
         return operands
     if -(2**63) <= n < 2**63 and t.dtype != torch.uint64:
         return [t.to(torch.int64) if x is t else n for x in operands]
-    raise Refused(f"a comparison of {to_numpy(t.dtype)} with {n}", "compare with a number that the dtype can hold", "unsupported-dtype")
+    beyond = 1 if n > 0 else -1  # beside all that the dtype can hold
+    return [torch.zeros_like(t, dtype=torch.int64) if x is t else beyond for x in operands]
 
 
 def known_ints(x: Any, parameter: str) -> list[int]:
@@ -402,16 +410,18 @@ def known_ints(x: Any, parameter: str) -> list[int]:
 
 
 def ufunc(*names: str, numbers: tuple[int, ...] = (), compares: bool = False, exact_unsigned: bool = False,
-          kind: str = "elementwise", examples: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Ufunc]:  # fmt: skip
+          unsigned: Callable[..., Any] | None = None, kind: str = "elementwise",
+          examples: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Ufunc]:  # fmt: skip
     """Put a torch function in the table as the meaning of NumPy's ufunc `names`.
 
     numbers         positions at which the body takes Python numbers instead of tensors
     compares        a comparison: exact with Python ints of any size
     kind            "predicate" where bools come out whatever goes in
-    exact_unsigned  computed in int64 its bits are right for uint64 too"""
+    exact_unsigned  computed in int64 its bits are right for uint64 too
+    unsigned        the body for uint64, which takes and gives int64 of the same bits"""
 
     def enter(body: Callable[..., Any]) -> Ufunc:
-        made = Ufunc(names[0], body, numbers, compares, exact_unsigned)
+        made = Ufunc(names[0], body, numbers, compares, exact_unsigned, unsigned)
         operands = ("a", "b")[: made.nin]
         short = re.sub(r"^numpy\.", "np.", names[0])
         register(Rule(names, made.compute, made, kind, None, False, examples or (f"{short}({', '.join(operands)})",)))
