@@ -159,8 +159,8 @@ def getfield(a, dtype, offset=0):
 
 @rule("numpy.ndarray.__array_namespace__", kind="python", examples=("x.__array_namespace__().pi",))
 def array_namespace(a, /, *, api_version=None):
-    """np2fx.numpy: NumPy's names over tensors."""
-    from .. import numpy as namespace
+    """NumPy's names over tensors."""
+    from ..arrays.bare import namespace
 
     return namespace
 

@@ -270,11 +270,13 @@ def rot90(m, k=1, axes=(0, 1)):
 @numpys_errors
 def roll(a, shift, axis=None):
     """Elements that leave at one end come in at the other. Without `axis` the flattened array is rolled."""
-    a, shift = as_tensor(a), as_tensor(shift) if is_size(shift) else shift
+    a = as_tensor(a)
     if isinstance(shift, int) and axis is None and a.ndim > 0:
         return torch.roll(a, shift)
     if isinstance(shift, int) and isinstance(axis, int) and a.ndim > 0:
         return torch.roll(a, shift, axis)
+    if is_size(shift):
+        shift = as_tensor(shift)
     if axis is None:
         return torch.reshape(roll(torch.flatten(a), shift, 0), a.shape)
     axes = normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)

@@ -61,18 +61,25 @@ def branch(x):
     return np.abs(x) if (x < 0).any() else x * 10
 
 
+def computed_size(x):
+    return x[: int(x[1])] * 2
+
+
+def size_of_a_mask(x):
+    return x[x > 0] / len(x[x > 0])
+
+
 def python_numbers(x):
     return x * float(x.sum()) + int(x[0]) * x.sum().item() + np.array(x.tolist()).astype(x.dtype) * math.sqrt(abs(x[0]))
 
 
 RIGHT = [interpolated, padded_and_transformed, standardized, rows_in_python, one_element, one_element_of_a_matrix, reversed_slice,
-         numpy_scalars, norm_of_it, branch, python_numbers]  # fmt: skip
+         numpy_scalars, norm_of_it, branch, python_numbers, computed_size, size_of_a_mask]  # fmt: skip
 REFUSED_BY_TRACE = {
     "text": (lambda x: x * float(f"{x.sum():.3f}"), "python-value"),
-    "size": (lambda x: x[: int(x[1])] * 2, "python-value"),
     "range": (lambda x: [x * i for i in range(int(x[1]))], "python-value"),
     "raw buffer": (lambda x: np.frombuffer(memoryview(np.asarray(x))) + x, None),
-    "size of a mask": (lambda x: x[x > 0] / len(x[x > 0]), "data-dependent-shape"),
+    "count of points": (lambda x: np.linspace(0, 1, len(x[x > 0])), None),
 }
 SAMPLE, OTHER = np.array([0.5, 1.5, -0.25, 1.0]), np.array([1.75, -0.5, 0.125, 2.0])
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from ..source import files
 from ..source.nodes import functions_in
-from ..source.signatures import FILE, VERSION, Signatures, key_of
+from ..source.signatures import FILE, VERSION, Signatures, key_of, root_above
 from .sizes import Sizes
 from .watching import Watch
 
@@ -140,6 +140,7 @@ def write(root: str, found: Signatures) -> str:
     """The signatures, written beside the project. Returns the path. Raises OSError."""
     path = os.path.join(root, FILE)
     os.makedirs(os.path.dirname(path), exist_ok=True)
+    root_above.cache_clear()
     files.write(path, (json.dumps({"version": VERSION, "functions": found}, indent=1) + "\n").encode())
     return path
 

@@ -225,9 +225,9 @@ class Calls(Outside):
                 found[keyword.arg] = (keyword.value, keywords[keyword.arg])
                 if keyword.arg not in known and not any(p.kind == "var-keyword" for p in rule.parameters):
                     self.say("unsupported-argument", keyword.value, f"the torch rule of {rule.name} has no argument `{keyword.arg}`")
-        for name in _SIZES if rule.name != "numpy.arange" else found:
+        for name in _SIZES:
             node, value = found.get(name, (None, UNKNOWN))
-            if node is not None:
+            if node is not None and not (name == "shape" and rule.kind == "creation"):  # how many there are may be computed
                 self.known_number([node, *getattr(node, "elts", ())], [value, *(value.items or ())])
         self.refused(rule, found)
         return found

@@ -239,7 +239,7 @@ class Expressions(Calls):
     def visit_Slice(self, e: ast.Slice) -> Value:
         for bound in (e.lower, e.upper, e.step):
             value = UNKNOWN if bound is None else self.visit(bound)
-            if bound is not None:
+            if bound is not None and bound is e.step:  # the ends may be computed
                 self.known_number([bound], [value])
             if bound is not None and value.is_data:
                 self.say_of(
