@@ -116,6 +116,8 @@ class _Memory:
                 raise error(refused.name, message, refused.hint, self.place) from None
             constant = recorder.node(tensor) is None
             storage = x._storage if type(x) is TracedNpArray else None
+            if constant or (storage is not None and storage.origin != "sample"):
+                self._check_order(x)
             if constant:
                 return recorder.clone(tensor)
             if isinstance(x, torch.Tensor):
@@ -126,6 +128,14 @@ class _Memory:
             if owner is not storage or written:
                 return recorder.clone(tensor)
             return recorder.argument(tensor)
+
+
+    def _check_order(self, x: Any) -> None:
+        """NumPy's result would lie in memory as no tensor does."""
+        dtype = getattr(getattr(x, "_value", x), "dtype", None)
+        if isinstance(dtype, numpy.dtype) and not dtype.isnative:
+            message = f"the function returns an array in the byte order of {dtype!r}, which no tensor has"
+            raise error("unsupported-dtype", message, "use the native byte order", self.place)
 
 
 def _memory_of(tensor: torch.Tensor) -> int:

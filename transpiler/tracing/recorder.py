@@ -6,7 +6,9 @@ that was not recorded and meets one that was becomes a buffer (`_tensor_constant
 
 from __future__ import annotations
 
+import cmath
 import functools
+import math
 import operator
 import weakref
 from collections.abc import Callable
@@ -52,6 +54,12 @@ _FILLED = {"arange": 3, "zeros": 1, "ones": 1, "full": 1}
 _SAME = object()
 """In place of an outline: no size of the result depends on values."""
 _ATOMS = (int, float, bool, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format, type(Ellipsis))
+
+
+def is_literal(x: complex) -> bool:
+    """Whether Python's code for a complex number means that number: `infj` is a name, and `-0-2j` is `-(0+2j)` in part."""
+    signs = [math.copysign(1.0, part) for part in (x.real, x.imag) if not part]
+    return cmath.isfinite(x) and -1.0 not in signs and not (x.real == 0 and x.imag < 0)
 
 
 _TAKEN = frozenset(("self", "torch", "device", "inf", "nan", "NoneType", "fx_pytree", "pytree"))
@@ -408,6 +416,8 @@ class Recorder(Measuring, TorchFunctionMode):
         if isinstance(x, torch.Tensor):
             return self._nodes.get(id(x)) or self.constant(x)
         kind = type(x)
+        if kind is complex and not is_literal(x):
+            return self.graph.create_node("call_function", complex, (x.real, x.imag))
         if kind in _ATOMS:
             return x
         if kind is TracedSize:

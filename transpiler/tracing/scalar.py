@@ -102,3 +102,23 @@ class TracedScalar:
 
 add_operators(TracedScalar, inplace=False)
 add_methods(TracedScalar, numpy.float64)
+
+
+def _is_integer(self: TracedScalar) -> Any:
+    from .number import convert
+
+    if self.dtype.kind != "f":
+        return self._value.is_integer()  # an int is one whatever its value; what has no such method says so
+    return convert(self, float).is_integer()
+
+
+def _bit_count(self: TracedScalar) -> Any:
+    from .number import convert
+
+    if self.dtype.kind not in "iu":
+        raise AttributeError(f"{type(self._value).__name__!r} object has no attribute 'bit_count'")
+    return convert(numpy.bitwise_count(self), int)
+
+
+TracedScalar.is_integer = _is_integer  # type: ignore[attr-defined]
+TracedScalar.bit_count = _bit_count  # type: ignore[attr-defined]
