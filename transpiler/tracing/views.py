@@ -31,6 +31,9 @@ _SAME_ORDER = frozenset((
 ))  # fmt: skip
 """Calls that leave the elements in their order, as long as no other `order` is given."""
 
+_AS_IT_LIES = ("A", "a", "K", "k")
+"""Orders of elements that hang on how the array lies in memory, which another tensor in its place need not do."""
+
 _OWN_INVERSE = frozenset((
     "numpy.ndarray.T", "numpy.ndarray.mT", "numpy.swapaxes", "numpy.ndarray.swapaxes", "numpy.matrix_transpose",
 ))  # fmt: skip
@@ -72,6 +75,8 @@ class Views(Arguments):
         """Remember that `made` is what the call gave, if it is a view of the first argument."""
         parent = real.args[0] if real.args else None
         if type(parent) is not TracedNpArray or parent._storage.base is not None or any(x is not parent for x in traced):
+            return
+        if any(isinstance(a, str) and a in _AS_IT_LIES for a in (*args[1:], *kwargs.values())):
             return
 
         def again(tensor: torch.Tensor) -> Any:
