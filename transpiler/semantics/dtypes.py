@@ -103,13 +103,15 @@ def can_cast(source: torch.dtype, target: torch.dtype, casting: Casting) -> bool
 
 @functools.lru_cache(maxsize=4096)
 def resolve(
-    ufunc: numpy.ufunc, operands: tuple[Any, ...], dtype: torch.dtype | None = None, casting: Casting = "same_kind"
+    ufunc: numpy.ufunc, operands: tuple[Any, ...], dtype: torch.dtype | None = None, casting: Casting = "same_kind", signature: Any = None
 ) -> tuple[torch.dtype, ...]:
     """The dtypes of the loop NumPy would run: inputs, then outputs. Raises NumPy's own TypeError where there is none.
 
-    `operands` are torch dtypes, or `int`, `float`, `complex` for weak Python numbers (bool is strong in NumPy too)."""
+    `operands` are torch dtypes, or `int`, `float`, `complex` for weak Python numbers (bool is strong in NumPy too).
+    `signature` names the loop as NumPy's own parameter does."""
     given = tuple(o if o in (int, float, complex) else to_numpy(o) for o in operands)
     wanted: dict[str, Any] = {} if dtype is None else {"signature": (None,) * ufunc.nin + (to_numpy(dtype),) * ufunc.nout}
+    wanted = wanted if signature is None else {"signature": signature}
     equiv = casting == "equiv"  # where that forbids the cast of a Python number, NumPy's `resolve_dtypes` ends the process
     found = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout), casting="no" if equiv else casting, **wanted)
     for number, target in zip(given, found, strict=False) if equiv else ():

@@ -91,8 +91,6 @@ class Ufunc:
     def __call__(self, *args: Any, out: Any = None, where: Any = True, casting: str = "same_kind", order: str = "K",
                  dtype: Any = None, subok: bool = True, signature: Any = None) -> Any:  # fmt: skip
         """The ufunc itself; see numpy.ufunc for the parameters. `where` needs `out` (elsewhere NumPy's result is undefined)."""
-        if signature is not None:
-            raise Refused("signature= is not supported", "use dtype=")
         if not self.nin <= len(args) <= self.nin + self.nout:
             raise TypeError(
                 f"{self.__name__}() takes from {self.nin} to {self.nin + self.nout} positional arguments but {len(args)} were given"
@@ -100,7 +98,7 @@ class Ufunc:
         out = outputs(self, args, out)
         if isinstance(out, tuple) and self.nout == 1:
             (out,) = out
-        result = self.compute(*args[: self.nin], dtype=dtype, casting=casting)
+        result = self.compute(*args[: self.nin], dtype=dtype, casting=casting, signature=signature)
         if where is not True:
             result = self.masked(result, out, where, casting)
         return elementwise(result, args) if out is None else store(out, result, casting)
@@ -115,16 +113,17 @@ class Ufunc:
             return tuple(_kept(mask, r, o, casting) for r, o in zip(result, out, strict=True))
         return _kept(mask, result, out, casting)
 
-    def compute(self, *inputs: Any, dtype: Any = None, casting: str = "same_kind") -> Any:
+    def compute(self, *inputs: Any, dtype: Any = None, casting: str = "same_kind", signature: Any = None) -> Any:
         """The pure part: inputs to a new tensor (a tuple of them where the ufunc has several outputs)."""
         if self.__name__ in ("equal", "not_equal") and any(x is None for x in inputs):  # None is an object that no number equals
             for x in inputs:
                 if isinstance(x, torch.Tensor) and not is_scalar(x):
                     return torch.full(x.shape, self.__name__ == "not_equal", device=x.device)
         operands = [x if isinstance(x, (torch.Tensor, numpy.generic)) or is_weak(x) else _plain(x) for x in inputs]
-        if self.compares and dtype is None:
+        if self.compares and dtype is None and signature is None:
             operands = _comparable(operands)
-        loop = resolve(self.numpy, tuple(dtype_of(x) for x in operands), None if dtype is None else to_torch(dtype), casting)
+        loop = resolve(self.numpy, tuple(dtype_of(x) for x in operands), None if dtype is None else to_torch(dtype), casting,
+                       self._loop_asked(signature, dtype))  # fmt: skip
         ready = self._ready(operands, loop)
         body = self.body if self.unsigned is None or torch.uint64 not in loop[: self.nin] else self.unsigned
         if self.compares and torch.uint64 in loop[: self.nin]:
@@ -137,6 +136,19 @@ class Ufunc:
         if isinstance(result, tuple):
             return tuple(cast(r, d) for r, d in zip(result, loop[self.nin :], strict=True))
         return cast(result, loop[-1])
+
+    def _loop_asked(self, signature: Any, dtype: Any) -> Any:
+        """What `signature=` says of the loop, as NumPy's `resolve_dtypes` takes it."""
+        asked: Any
+        if signature is None or isinstance(signature, str):
+            asked = signature
+        elif isinstance(signature, tuple) and len(signature) == self.nargs:
+            asked = tuple(None if d is None else to_numpy(to_torch(d)) for d in signature)
+        else:
+            raise Refused("a signature= that is neither text nor a tuple of a dtype for each operand", "use dtype=")
+        if asked is not None and dtype is not None:
+            raise TypeError("cannot specify both 'signature' and 'dtype'")
+        return asked
 
     def _ready(self, operands: list[Any], loop: tuple[torch.dtype, ...]) -> list[Any]:
         """Operands in the loop's dtype: constants as Python numbers where the body takes them, the rest as tensors."""

@@ -396,6 +396,8 @@ def fitted(tracer: Tracer, function: numpy.ufunc, method: str, inputs: tuple[Any
         return inputs
     inputs = tuple(map(of_size, map(settled, inputs)))
     _check_either(inputs)
+    if kwargs.get("signature") is not None:
+        raise error("unsupported-argument", "signature= beside a Python number of the graph", "use dtype=")
     if method != "__call__" or not any(type(x) is TracedNumber and type(x._value) is int for x in inputs):
         return inputs
     dtypes = [_dtype(x) for x in inputs if not is_number(x)]

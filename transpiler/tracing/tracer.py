@@ -409,7 +409,7 @@ class Tracer(Views):
             if known.rule is None:
                 self._unmapped(known)
             pure = known.rule.call.compute if isinstance(known.rule.call, Ufunc) else known.rule.body
-            if kwargs.get("signature") is not None or kwargs.get("sig") is not None:
+            if kwargs.get("sig") is not None or (kwargs.get("signature") is not None and not isinstance(known.rule.call, Ufunc)):
                 raise Refused("signature= is not supported", "use dtype=")
             result = pure(*args, **kwargs)
             if where is True:
