@@ -326,3 +326,24 @@ def test_decided_without_a_guard(relation):
 def test_guards_hold_or_not():
     assert Guard.asked("gt", N, 6, True).holds([(7,)]) and not Guard.asked("gt", N, 6, False).holds([(7,)])
     assert not Guard("eq", ("floordiv", 6, N), 2).holds([(0,)])
+
+
+def test_bools_to_the_power_of_a_size():
+    def powers(x, m):
+        n = len(x)
+        y = m**n
+        y += 100
+        return y, m ** (n - 1), [q**n for q in (m, m.astype("int32"), m[0])], n**m, pow(m, n)
+
+    m = np.array([True, False, True])
+    for n in (1, 2, 3, 4):
+        graph = np2fx.trace(powers, np.zeros(n), m)
+        for k in (1, 2, 3, 4, 5, 8):
+            want = powers(np.zeros(k), m)
+            try:
+                got = graph(np.zeros(k), m)
+            except np2fx.TraceError as refused:
+                assert k != n, refused
+                continue
+            for a, b in zip((*got[:2], *got[2], *got[3:]), (*want[:2], *want[2], *want[3:]), strict=True):
+                assert a.numpy().dtype == b.dtype and np.array_equal(a.numpy(), b), (n, k)

@@ -53,6 +53,12 @@ class Rule:
         return self.names[0]
 
 
+def is_own(entry: Rule) -> bool:
+    """Whether a rule is one of np2fx's table, and none of a module that was added to it."""
+    package, _, part = str(getattr(entry.body, "__module__", "")).partition(".")
+    return package == __name__.partition(".")[0] and not part.startswith("contrib")
+
+
 @dataclass(frozen=True)
 class Refusal:
     """A NumPy name that has no torch meaning: why, and what to do instead."""

@@ -12,6 +12,7 @@ import numpy
 
 from . import state
 from .errors import error
+from .sizes import TracedSize
 from .table import PYTHON_VALUES
 
 _UNKNOWN = (
@@ -278,9 +279,9 @@ def _scalar_power(reflected: bool) -> Callable[..., Any]:
 
 def _array_power(self: Any, other: Any, modulus: Any = None) -> Any:
     """`x ** n`, which is `numpy.square` for bools and the Python number 2."""
-    if self.dtype == bool and isinstance(other, int) and getattr(type(other), "_np2fx_traced", False):
+    if self.dtype == bool and isinstance(other, int) and type(other) is not TracedSize and getattr(type(other), "_np2fx_traced", False):
         state.running().leave(other, "data-dependent-branch", "the dtype of bools to the power of it")
-    if self.dtype == bool and type(other) is int and other == 2:
+    if self.dtype == bool and type(other) in (int, TracedSize) and other == 2:
         return state.running().ufunc(numpy.square, "__call__", (self,), {})
     return _operator(numpy.power, False, False)(self, other)
 

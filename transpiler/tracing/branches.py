@@ -23,6 +23,7 @@ from .conditions import Block, Plan, decisions_about
 from .duplicates import key_of
 from .errors import TraceError, error, is_library, own_place
 from .extents import Guard
+from .inputnames import add_inputs
 from .module import TracedModule
 from .outputs import is_inline
 from .risks import may_fail, must_stay
@@ -163,7 +164,7 @@ class _Merge:
         self.shared: dict[Any, list[fx.Node]] = {}
         self.constants: dict[Any, fx.Node] = {}
         self.graphs: list[fx.Node] = []
-        self.inputs = [self.graph.placeholder(name) for name in self.face.names]
+        self.inputs = add_inputs(self.graph, self.face.names)
         for number, (node, (_, shape)) in enumerate(zip(self.inputs, self.face.kinds, strict=False)):  # none of them in a loop
             node.meta["extents"] = tuple([("in", number, axis) for axis in range(len(shape))])
         self.conditions: dict[tuple[bool, ...], fx.Node] = {}

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy
 import torch
+from torch import fx
 
 from ..semantics.arrays import as_tensor
 from ..semantics.dtypes import to_torch
@@ -31,6 +32,7 @@ from .ending import Rounds
 from .errors import TraceError, error
 from .freedom import settle
 from .hoisting import Loop
+from .inputnames import add_inputs
 from .kept import check_state, surroundings_of
 from .lifting import Lifter
 from .loops import Again, explained, unrolled
@@ -357,7 +359,8 @@ def _is_kept(x: Any) -> bool:
 
 def _inputs(tracer: Tracer, face: Face, copies: list[Any]) -> list[Any]:
     """The traced arrays of a run. Of what is one array the first placeholder is read."""
-    made = [_input(tracer, face.names[i], copies[i] if i == first else copy.deepcopy(copies[i])) for i, first in enumerate(face.firsts)]
+    nodes = add_inputs(tracer.recorder.graph, face.names)
+    made = [_input(tracer, nodes[i], copies[i] if i == first else copy.deepcopy(copies[i])) for i, first in enumerate(face.firsts)]
     return [made[i] for i in face.firsts]
 
 
@@ -370,10 +373,10 @@ def _note_arguments(tracer: Tracer, face: Face, arguments: dict[str, Any], origi
             tracer.arguments_for[id(original)] = x
 
 
-def _input(tracer: Tracer, name: str, x: Any) -> Any:
+def _input(tracer: Tracer, node: fx.Node, x: Any) -> Any:
     if isinstance(x, torch.Tensor):
-        return tracer.recorder.shells.expose(tracer.recorder.placeholder(name, x))
-    tensor = tracer.recorder.placeholder(name, as_tensor(x))
+        return tracer.recorder.shells.expose(tracer.recorder.placeholder(node, x))
+    tensor = tracer.recorder.placeholder(node, as_tensor(x))
     if type(x) in KINDS:
         return new_number(tracer, as_python(x), tensor)
     if not isinstance(x, numpy.ndarray):

@@ -37,7 +37,8 @@ class Measuring:
     guards    what is assumed of sizes, and where in the user's code
     issued    all sizes that were given out
     computed  the nodes of those that the graph needs
-    sized     whether there was a size among the arguments of the last call"""
+    sized     whether there was a size among the arguments of the last call
+    users     whether a rule is at work that is no part of np2fx: what is no int any more is Python's own number to it"""
 
     graph: fx.Graph
     bridge: Any
@@ -51,7 +52,7 @@ class Measuring:
         self.guards: dict[extents.Guard, tuple[str, int, str]] = {}
         self.issued: list[TracedSize] = []
         self.computed: dict[Any, fx.Node] = {}
-        self.sized = False
+        self.sized = self.users = False
 
     def is_loose(self, x: torch.Tensor) -> bool:
         raise NotImplementedError

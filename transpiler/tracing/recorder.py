@@ -62,10 +62,6 @@ def is_literal(x: complex) -> bool:
     return cmath.isfinite(x) and -1.0 not in signs and not (x.real == 0 and x.imag < 0)
 
 
-_TAKEN = frozenset(("self", "torch", "device", "inf", "nan", "NoneType", "fx_pytree", "pytree"))
-"""Names that mean something else in the code of `forward`."""
-
-
 OWN = "own"
 """Stands in `Memory.told` for sizes that np2fx's own code asked for."""
 
@@ -163,9 +159,8 @@ class Recorder(Measuring, TorchFunctionMode):
         """A node of its own memory with the value of `x`."""
         return self.graph.create_node("call_function", torch.clone, (self.argument(x),), {})
 
-    def placeholder(self, name: str, x: torch.Tensor) -> torch.Tensor:
+    def placeholder(self, node: fx.Node, x: torch.Tensor) -> torch.Tensor:
         """`x` as an input of the graph."""
-        node = self.graph.placeholder(f"{name}_" if name in _TAKEN else name)
         node.meta["extents"] = tuple([("in", len(self.inputs), axis) for axis in range(x.ndim)])
         self.inputs.append(tuple(x.shape))
         return self.record(x, node)

@@ -225,7 +225,7 @@ def _with_other(name: str, size: TracedSize, other: Any, reflected: bool) -> Any
         return function(pinned(a), pinned(b))
     if state.active() is not None:
         return TracedSize.mixed(name, a, b)
-    if isinstance(other, (numpy.generic, numpy.ndarray)):
+    if isinstance(other, (numpy.generic, numpy.ndarray)) or size._recorder.users:
         return function(pinned(a), pinned(b))
     if not isinstance(other, (int, float, complex)):
         return NotImplemented

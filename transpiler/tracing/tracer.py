@@ -19,7 +19,7 @@ from ..rules.arithmetic import scalar_power
 from ..semantics.arrays import as_tensor, cast, fits, in_dtype
 from ..semantics.destination import for_out
 from ..semantics.dtypes import resolve, to_numpy, to_torch
-from ..semantics.table import Refused, Rule
+from ..semantics.table import Refused, Rule, is_own
 from ..semantics.ufunc import Ufunc, outputs
 from .alarms import check_errors
 from .array import FlatIterator, TracedNpArray
@@ -358,7 +358,8 @@ class Tracer(Views):
 
     def tensors_of(self, known: Known, rule: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """What the rule makes of torch's side of the arguments."""
-        current, self.recorder.current = self.recorder.current, known.name
+        before, recorder = (self.recorder.current, self.recorder.users), self.recorder
+        recorder.current, recorder.users = known.name, known.rule is not None and not is_own(known.rule)
         try:
             return rule(args, kwargs)
         except Refused as refused:
@@ -368,7 +369,7 @@ class Tracer(Views):
         except Exception as problem:
             self._rule_failed(known, problem)
         finally:
-            self.recorder.current = current
+            recorder.current, recorder.users = before
 
     def is_loose(self, x: Any) -> bool:
         """Whether a size of a traced value depends on values."""
