@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import torch
 
+from .asserting import asserted
+
 LOG = logging.getLogger(__name__)
 
 
@@ -43,12 +45,6 @@ def joined(x):
     if x[0] < 0:
         raise ValueError("values " + ", ".join(f"{v:.1f}" for v in x))
     return x
-
-
-def asserted(x):
-    n = x.sum()
-    assert n > 0, f"sum {n}"
-    return x * n
 
 
 def in_a_loop(x):
