@@ -111,7 +111,7 @@ def test_hints_are_python():
     "n = 4\n    if c['m'] == 'a':\n        n = int(float(c.get('n', 3)))", "n = int(c.get('n', 3)) if c['m'] else int(c.get('n', 4))",
 ])  # fmt: skip
 def test_a_number_made_of_a_guess_is_one(made):
-    text = f"import numpy as np\n\n\ndef f(c, x: np.ndarray):\n    {made}\n    return np.full(n, 1.0) + x\n"
+    text = f"import numpy as np\n\n\ndef f(c, x: np.ndarray):\n    {made}\n    return np.linspace(0, 1, n) + x\n"
     (found,) = np2fx.check_source(text, config=Config(target="np2fx"), all_functions=True)
     message = "if `c.get(...)` is an array, a number made of array values has to be known here"
     assert (found.severity, found.message) == ("warning", message)
@@ -122,6 +122,6 @@ def test_a_number_made_of_a_guess_is_one(made):
     "n = 3\n    if c['m'] == 'a':\n        n = x.sum().item()",
 ])  # fmt: skip
 def test_a_number_made_of_an_array_is_no_guess(made):
-    text = f"import numpy as np\n\n\ndef f(c, x: np.ndarray):\n    {made}\n    return np.full(n, 1.0) + x\n"
+    text = f"import numpy as np\n\n\ndef f(c, x: np.ndarray):\n    {made}\n    return np.linspace(0, 1, n) + x\n"
     found = np2fx.check_source(text, config=Config(target="np2fx"), all_functions=True)
     assert [(f.severity, f.message) for f in found] == [("error", "a number made of array values has to be known here")]

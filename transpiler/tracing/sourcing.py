@@ -128,6 +128,10 @@ _KEPT = ("co_name", "co_firstlineno", "co_argcount", "co_kwonlyargcount", "co_fr
 _STARS = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
 
 
+_CHOICES = 40
+"""Choices in each other's ways that are taken out of an expression: each is a call in the call of the one around it."""
+
+
 class _Open(ast.NodeTransformer):
     """Puts np2fx's functions in the places where Python would ask a value for itself; takes loops out where it is given the file's code."""
 
@@ -137,6 +141,7 @@ class _Open(ast.NodeTransformer):
         self.rebound = frozenset() if tree is None else rebound_names(tree)
         self.scope: Scope | None = None
         self.others: list[str] = []
+        self.choices = 0
 
     def _function(self, node: Any) -> ast.AST:
         around, self.scope = (self.scope, self.others), scope_of(node, self.codes, self.rebound)
@@ -237,9 +242,11 @@ class _Open(ast.NodeTransformer):
         return counted(node, self.visit(copy.deepcopy(node.iter)), body, after, self.scope, self.path)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        if self.scope is None or not is_movable(node, self.scope):
+        if self.scope is None or self.choices >= _CHOICES or not is_movable(node, self.scope):
             return self._visit_test(node)
+        self.choices += 1
         sides: list[list[ast.stmt]] = [[ast.copy_location(ast.Return(self.visit(copy.deepcopy(x))), x)] for x in (node.body, node.orelse)]
+        self.choices -= 1
         number, _ = parted(node, self._tests(node), (sides[0], sides[1]), self.scope, self.others, self.path)
         return expression_for(node, number)
 
