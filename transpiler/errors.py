@@ -47,7 +47,7 @@ def numpys() -> Iterator[None]:
     try:
         yield
     except _OF_TORCH as error:
-        found = _translated(error)
+        found = translated(error)
         if found is None:
             raise
         raise found from error
@@ -62,7 +62,7 @@ def caught(kinds: Any = BaseException) -> Any:
 
 def told(error: BaseException) -> BaseException:
     """What an `except` clause binds: NumPy's error in place of torch's."""
-    found = _translated(error)
+    found = translated(error)
     return error if found is None else found.with_traceback(error.__traceback__)
 
 
@@ -90,7 +90,7 @@ class Hearing:
         return type(self.held).__enter__(self.held)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
-        found = None if error is None or _is_refusal(error) else _translated(error)
+        found = None if error is None or _is_refusal(error) else translated(error)
         given = (kind, error, traceback) if found is None else (type(found), found.with_traceback(traceback), traceback)
         ended = type(self.held).__exit__(self.held, *given)
         return ended and not _is_refusal(error)
@@ -103,13 +103,13 @@ def _is_refusal(error: BaseException | None) -> bool:
 def _caught(error: BaseException | None, kinds: Any) -> Any:
     if _is_refusal(error):
         return ()
-    found = _translated(error)
+    found = translated(error)
     if found is None:
         return kinds
     return type(error) if isinstance(found, kinds) and not isinstance(found, Refused) else ()
 
 
-def _translated(error: BaseException | None) -> Exception | None:
+def translated(error: BaseException | None) -> Exception | None:
     """NumPy's error for what torch raises; None where that is no other one."""
     if not isinstance(error, _OF_TORCH):
         return None

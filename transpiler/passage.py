@@ -180,7 +180,7 @@ class Passage:
     def apart(self, value: Any) -> Any:
         """What leaves with tensors. Scalars are copies in NumPy: none stays a view of an array that the caller may write into."""
         if isinstance(value, torch.Tensor):
-            if not is_scalar(value) or _is_alone(value):
+            if not is_scalar(value) or is_alone(value):
                 return value
             if id(value) not in self.copies:
                 self.copies[id(value)] = (value, torch.clone(value))
@@ -326,7 +326,7 @@ def _steps(
         inside.close()
 
 
-def _is_alone(scalar: torch.Tensor) -> bool:
+def is_alone(scalar: torch.Tensor) -> bool:
     """Whether nothing else lies in the memory of a scalar."""
     try:
         return scalar._base is None and scalar.untyped_storage().nbytes() <= scalar.element_size()

@@ -20,7 +20,7 @@ from .. import operators as ops
 from .. import own_rules, user_code
 from ..arrays import bare
 from ..deep import deep
-from ..errors import numpys
+from ..errors import translated
 from ..passage import Passage, collect, keep, release
 from ..semantics.arrays import mirrored_views, mirroring, own_layouts
 from ..semantics.table import Refused
@@ -34,6 +34,7 @@ from ..source.results import torch_parameters
 from ..source.rewriting import Rewriter
 from ..source.text import Source, splice
 from . import facts
+from .entries import entry
 from .lifted import Lifted, lift
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -81,17 +82,21 @@ class Converted:
 
     def __init__(self, function: types.FunctionType, is_helper: bool = False) -> None:
         functools.update_wrapper(self, function)
-        self._is_helper = is_helper
+        self.is_helper = is_helper
         self.function = function
         self.findings: list[Finding] = []
         self._variants: dict[Any, tuple[types.FunctionType, bool, str]] = {}
         self._first: tuple[Any, ...] = ()
         self._named: dict[str, Any] = {}
         self._keeps: set[str] = set()
+        self.entered: Callable[..., Any] = self._called
+        self._entries = 0
+        self._without_entry: set[types.FunctionType] = set()
 
     def bound(self, whole: Callable[..., Any], first: tuple[Any, ...], named: dict[str, Any]) -> Converted:
         """The twin of `whole`, which calls the function with arguments of its own: the object of a method, those of a partial."""
         self._first, self._named = (*self._first, *first), {**self._named, **named}
+        self._entries = MOST_ENTRIES  # calls with objects have no compiled guard
         with contextlib.suppress(TypeError, ValueError):
             self.__signature__ = inspect.signature(whole)
         return self
@@ -109,30 +114,55 @@ class Converted:
             raise ConversionError(findings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        passage, collecting = Passage(arrays=False, inside=self._is_helper), collect()
+        return self.entered(*args, **kwargs)
+
+    def _called(self, *args: Any, **kwargs: Any) -> Any:
+        """A call on the long way, which finds out what is passed. It leaves a guard for calls of the same kind (see entries)."""
+        passage, collecting = Passage(arrays=False, inside=self.is_helper), collect()
         try:
             args, kwargs = self._entered(passage, args, kwargs)
             twin, mirrored, _ = self._variant(args, kwargs)
+            if not (mirrored or self._keeps) and self._entries < MOST_ENTRIES and twin not in self._without_entry:
+                self._enter_at(twin, args, kwargs)
             if self._keeps:
                 keep(inspect.signature(self.function).bind(*args, **kwargs).arguments, tuple(sorted(self._keeps)))
-            passage.around = None if self._keeps or (mirrored and not (self._is_helper and mirroring())) else self._step
-            with self._step(), own_layouts(), mirrored_views() if mirrored else contextlib.nullcontext():
+            passage.around = None if self._keeps or (mirrored and not (self.is_helper and mirroring())) else self.step
+            with self.step(), own_layouts(), mirrored_views() if mirrored else contextlib.nullcontext():
                 found = twin(*args, **kwargs)
             return passage.finished(found)
         except Refused as refused:
-            raise ConversionError([self._place(refused)]) from refused
+            raise ConversionError([self._place(refused, refused)]) from refused
         finally:
             release(passage, collecting)
             passage.settle()
 
+    def _enter_at(self, twin: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Put a guard for calls like this one before those that there are."""
+        bound = inspect.signature(self.function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        modules = {key: m for key, m in _modules().items() if self._own_names()[key] in _names_in(twin.__code__)}
+        made = entry(self, twin, bound.arguments, modules)
+        if made is None:
+            self._without_entry.add(twin)
+        else:
+            self.entered, self._entries = made, self._entries + 1
+
     @contextlib.contextmanager
-    def _step(self) -> Iterator[None]:
+    def step(self) -> Iterator[None]:
         """Around the call, and around each step of a generator that it returns."""
         try:
-            with numpys():
-                yield
-        except Refused as refused:
-            raise ConversionError([self._place(refused)]) from refused
+            yield
+        except Exception as error:
+            self.told(error)
+            raise
+
+    def told(self, error: Exception) -> None:
+        """Raise NumPy's error in place of torch's, and a refusal of run time as the finding that it is."""
+        found = translated(error) or error
+        if isinstance(found, Refused):
+            raise ConversionError([self._place(found, error)]) from found
+        if found is not error:
+            raise found from error
 
     def source_for(self, *args: Any, **kwargs: Any) -> str:
         """The rewritten source for a call with these samples (arrays or tensors)."""
@@ -179,11 +209,11 @@ class Converted:
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
         rewriter.torch_name, rewriter.npx_name, rewriter.ops_name = map(self._own_names().__getitem__, ("torch", "npx", "ops"))
         rewriter.user_classes = classes
-        rewriter.hands_out = rewriter.careful = self._is_helper  # its arguments may be copies that stand for views
+        rewriter.hands_out = rewriter.careful = self.is_helper  # its arguments may be copies that stand for views
         rewriter.thorough = True
         edits = rewriter.rewrite(node, known)
         self._keeps |= rewriter.keeps
-        if (why := rewriter.unfit_generator(node, self._is_helper)) is not None:
+        if (why := rewriter.unfit_generator(node, self.is_helper)) is not None:
             raise self._refused(node.lineno, f"`{self.function.__name__}` {why}", "return a list")
         text = splice(source, *_extent(source, node), list(edits))
         return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported
@@ -286,10 +316,10 @@ class Converted:
         twin.__kwdefaults__ = _lifted_values(self.function.__kwdefaults__)
         return twin
 
-    def _place(self, refused: Refused) -> Finding:
-        """A refusal of run time as a finding at the line of the original that caused it."""
+    def _place(self, refused: Refused, error: Exception) -> Finding:
+        """A refusal of run time as a finding at the line of the original where the error came up."""
         line = 0
-        at = refused.__traceback__
+        at = error.__traceback__
         while at is not None:
             if at.tb_frame.f_code.co_filename.startswith("<np2fx "):
                 header = next(
@@ -305,6 +335,9 @@ class Converted:
             at = at.tb_next
         return make_finding(refused.name, path=self._path, line=line, message=refused.message, hint=refused.hint, severity="error")
 
+
+MOST_ENTRIES = 12
+"""So many guards stand before the long way: whoever changes a global with each call would have one made each time."""
 
 ANNOTATIONS = __import__("__future__").annotations.compiler_flag
 

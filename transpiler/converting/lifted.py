@@ -11,7 +11,7 @@ from ..semantics.arrays import as_tensor, given, zero_d_array
 
 
 class Lifted(dict):  # type: ignore[type-arg]
-    """A view of a module's globals for rewritten code (Python looks globals up through `__getitem__` of a dict subclass).
+    """A view of a module's globals for rewritten code (Python asks a dict subclass for what it does not hold by `__missing__`).
 
     Names that the rewritten code brings itself (`torch`, `npx`, `ops`) come first."""
 
@@ -20,9 +20,7 @@ class Lifted(dict):  # type: ignore[type-arg]
         self.original = original
         self.tensors: dict[int, tuple[numpy.ndarray[Any, Any], torch.Tensor]] = {}
 
-    def __getitem__(self, name: str) -> Any:
-        if dict.__contains__(self, name):
-            return dict.__getitem__(self, name)
+    def __missing__(self, name: str) -> Any:
         if name in self.original:
             return lift(self.original[name], self.tensors)
         raise KeyError(name)

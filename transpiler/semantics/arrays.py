@@ -299,18 +299,18 @@ def can_share(a: numpy.ndarray[Any, Any]) -> bool:
     return aligned and a.flags.writeable and a.dtype.isnative and torch.get_default_device().type == "cpu"
 
 
-_rearranged: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_rearranged", default=False)
+rearranged: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_rearranged", default=False)
 """True while a function runs whose results torch may have laid out in memory otherwise than NumPy would."""
 
 
 @contextlib.contextmanager
 def own_layouts() -> Iterator[None]:
     """For the time of a call only what was given to it (`given`), and views of that, counts as laid out as in NumPy."""
-    token = _rearranged.set(True)
+    token = rearranged.set(True)
     try:
         yield
     finally:
-        _rearranged.reset(token)
+        rearranged.reset(token)
 
 
 def given(x: torch.Tensor) -> torch.Tensor:
@@ -321,7 +321,7 @@ def given(x: torch.Tensor) -> torch.Tensor:
 
 def demand_layout(x: torch.Tensor) -> None:
     """Refused where the order of the elements in memory is asked for, and torch's may not be NumPy's."""
-    if not _rearranged.get() or sum(n > 1 for n in x.shape) < 2:
+    if not rearranged.get() or sum(n > 1 for n in x.shape) < 2:
         return
     *_, root = _owners(x)
     if not getattr(root, "_np2fx_given", False):
