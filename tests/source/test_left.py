@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
+import np2fx
 import numpy as np
 import pytest
+from np2fx.cli import main
 
 from .test_rewrite import rewritten, run
 
@@ -149,3 +151,57 @@ def test_containers_in_attributes_are_filled_as_numpy_fills_them():
             assert np.allclose(got, want)
         assert all(type(v) is np.ndarray for v in (*ours.held, ours.by["last"], *ours.by["all"]))
         assert np.allclose(ours.held, numpys.held) and np.array_equal(ours.by["last"], numpys.by["last"])
+
+
+COMPILED = """\
+import numba
+from numba import vectorize as vec
+try:
+    from numba import jit
+except ImportError:
+    def jit(f): return f
+cached = numba.njit(cache=True)
+def handed(x): return np.sum(x)
+fast = numba.njit(handed)
+@numba.njit
+def peak(x): return np.max(x)
+@jit(nopython=True)
+def low(x): return np.min(x)
+@cached
+def mean(x): return np.mean(x)
+@vec(["float64(float64)"])
+def phase(x): return np.cos(x)
+@functools.partial(numba.jit, nopython=True)
+def spread(x): return np.std(x)
+def calls(x): return peak(np.abs(x))
+def calls_those(x): return calls(x) + np.sin(x)
+def product(x): return fast(np.sin(x))
+class Filter:
+    def by(self, x): return phase(np.sin(x))
+    def further(self, x): return self.by(np.sin(x))
+"""
+
+
+def test_compiled_functions_and_those_that_call_them():
+    free = "def free(x): return np.sin(x)\n@np.vectorize\ndef each(x): return np.cos(x)\n"
+    body = "import functools\nimport numpy as np\n" + COMPILED + free
+    new, findings = np2fx.rewrite_source(body, all_functions=True, dialect="auto")
+    assert new.count("@npx.on_torch") == 2 and COMPILED in new
+    left = {f.message.split("`")[1] for f in findings if f.name == "not-rewritten" and "is compiled by numba" in f.message}
+    assert left == {"handed", "peak", "low", "mean", "phase", "spread"}
+    refused = [f.message.split("`")[1] for f in findings if f.name == "opaque-call"]
+    assert refused == ["peak", "calls", "fast", "phase", "self.by"]
+
+
+def test_compiled_functions_of_a_package_that_loads_its_parts_when_asked(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("")
+    for folder in ("pkg", "pkg/util"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "pkg/util/__init__.pyi").write_text("from .parts import peak as peak\n")
+    (tmp_path / "pkg/util/parts.py").write_text("import numba\nimport numpy as np\n@numba.njit\ndef peak(x): return np.max(x)\n")
+    text = "from . import util\nimport numpy as np\ndef beats(x): return util.peak(np.abs(x))\ndef free(x): return np.abs(x)\n"
+    (tmp_path / "pkg/beat.py").write_text(text)
+    assert main(["rewrite", "--dialect", "auto", "--all-functions", str(tmp_path / "pkg/beat.py")]) == 1
+    new = (tmp_path / "pkg/beat.py").read_text()
+    assert "def beats(x): return util.peak(np.abs(x))" in new and "def free(x): return npx.abs(x)" in new

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .alarms import HINT, alarms
+from .compiled import CompiledFunctions
 from .facts import Fact
 from .findings import Finding, make_finding
 from .helpers import Helper, Helpers, Link
@@ -73,6 +74,7 @@ class Job:
         self.of_parsed = {m.parsed: m for m in modules}
         self.module_of = module_of
         self.helpers = Helpers(project, module_of)
+        self.compiled = CompiledFunctions(project)
         self.texts: dict[Module, str] = {}
         self.findings: dict[Module, list[Finding]] = {}
         self.said: dict[Function, list[Finding]] = {}
@@ -259,6 +261,9 @@ class Job:
             message = f"`{node.name}` is a coroutine, or has one in it"
             made.findings.append(self._finding(module, "not-rewritten", function, message, "await outside of it, and pass the arrays in"))
             return made
+        if (compiled := self._compiled(made)) is not None:
+            made.findings.append(compiled)
+            return made
         for place, message in alarms(module.tree, [function], module.names.qualified) if module.alarming else ():
             made.findings.append(self._finding(module, "side-effect", place, message, HINT, "error"))
         rewriter = Rewriter(module.source, module.resolve, module.table, module.path, self.exact)
@@ -301,6 +306,17 @@ class Job:
             made.edits = [*edits, self._decorator(module, function, f"@{module.aliases['ops']}.boundary({', '.join(options)})")]
             made.imported.add("ops")
         return made
+
+    def _compiled(self, made: Made) -> Finding | None:
+        """Why a function stays as it is that is compiled, or hands on to compiled code what it is given."""
+        parsed, function = made.module.parsed, made.function
+        if compiler := self.compiled.compiler(parsed, function):
+            message = f"`{made.node.name}` is compiled by {compiler}, which takes NumPy's own text and arrays"
+            return self._finding(made.module, "not-rewritten", function, message, "leave it outside of the nodes")
+        if (found := self.compiled.called(parsed, function)) is not None:
+            call, message = found
+            return self._finding(made.module, "opaque-call", call, message, "call it outside, and pass in what it gives", "error")
+        return None
 
     def _options(self, made: Made, rewriter: Rewriter) -> list[str]:
         """What the boundary of a rewritten function checks and does."""

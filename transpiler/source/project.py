@@ -165,8 +165,9 @@ class Project:
             self._stars[key] = data, _STAR.search(data) is not None
         return self._stars[key][1]
 
-    def find(self, name: str, path: str, hops: int = 0) -> tuple[Parsed, ast.FunctionDef, int] | None:
-        """The function that a qualified name means in a file, the module it stands in, and through how many others it is reached.
+    def find(self, name: str, path: str, hops: int = 0, stubs: bool = False) -> tuple[Parsed, ast.FunctionDef, int] | None:
+        """The function that a qualified name means in a file, the module it stands in, and through how many others it is reached; with
+        `stubs` also where a package that loads its parts when they are asked for names them in `__init__.pyi`.
 
         None for what is not a function of the project, or may be one of two."""
         if self.root is None or (not name.startswith(".") and name.partition(".")[0] in _NOT_OURS):
@@ -185,7 +186,9 @@ class Project:
         if function is not None:
             return parsed, function, hops
         again = parsed.names.in_module(inside)
-        return self.find(again, parsed.path, hops + 1) if again is not None and hops < _HOPS else None
+        if again is None and stubs and parsed.is_package and (stub := self.parsed(file + "i")) is not None:
+            again = stub.names.in_module(inside)
+        return self.find(again, parsed.path, hops + 1, stubs) if again is not None and hops < _HOPS else None
 
     def is_spread(self, parsed: Parsed) -> bool:
         """Whether another file takes every public name of a module (`from helpers import *`), those that a rewriting adds too."""
