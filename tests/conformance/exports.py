@@ -19,6 +19,7 @@ import argparse
 import collections
 import contextlib
 import copy
+import functools
 import io
 import json
 import logging
@@ -190,45 +191,45 @@ def _answer(case: Case, args: Any) -> Any:
 # Judging
 
 
-def judge(target: str, case: Case) -> Verdict | None:
-    """None where the case is no graph."""
+def judge(targets: tuple[str, ...], case: Case) -> list[Verdict]:
+    """What becomes of a case at each target; nothing where it is no graph."""
     logging.disable(logging.ERROR)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
-        return _judge(target, case)
+        module = case.module()
+        sample = arguments(case.inputs, module)
+        try:
+            graph = np2fx.trace(module.node, *copy.deepcopy(sample))
+        except Exception:
+            return []
+        if not graph.face.names:
+            return []
+        calls = [(args, _answer(case, args), _shapes(args) != _shapes(sample)) for args in inputs(case, module)]
+        return [_judge(target, case.id, graph, sample, calls) for target in targets]
 
 
-def _judge(target: str, case: Case) -> Verdict | None:
-    module = case.module()
-    sample = arguments(case.inputs, module)
-    try:
-        graph = np2fx.trace(module.node, *copy.deepcopy(sample))
-    except Exception:
-        return None
-    if not graph.face.names:
-        return None
+def _judge(target: str, name: str, graph: Any, sample: Any, calls: list[tuple[Any, Any, bool]]) -> Verdict:
+    """`calls` are arguments, NumPy's answer, and whether their sizes are not the sample's."""
     try:
         run = _runner(target, graph, sample)
     except Exception as refused:
-        return Verdict(target, case.id, "absent", _line(refused))
+        return Verdict(target, name, "absent", _line(refused))
     answered, tied = collections.Counter[bool](), False
-    for args in inputs(case, module):
-        want = _answer(case, args)
+    for args, want, other in calls:
         given = to_torch(copy.deepcopy(args))
-        other = _shapes(args) != _shapes(sample)
         try:
             got = run(given)
         except Exception:
             tied |= other and not isinstance(want, Exception)
             continue
         if isinstance(want, Exception):
-            return Verdict(target, case.id, "wrong", f"{_shapes(args)}: an answer where NumPy raises {_line(want)}")
+            return Verdict(target, name, "wrong", f"{_shapes(args)}: an answer where NumPy raises {_line(want)}")
         wanted, gotten = (want[0], got) if target == "onnx" else (want, (got, list(given)))
         why = difference(wanted, to_numpy(gotten))
         if why is not None:
-            return Verdict(target, case.id, "wrong", f"{_shapes(args)}: {why}")
+            return Verdict(target, name, "wrong", f"{_shapes(args)}: {why}")
         answered[other] += 1
-    return Verdict(target, case.id, "right" if answered[True] else "tied" if tied and answered[False] else "error")
+    return Verdict(target, name, "right" if answered[True] else "tied" if tied and answered[False] else "error")
 
 
 def _runner(target: str, graph: Any, sample: Any) -> Callable[[Any], Any]:
@@ -269,26 +270,32 @@ def _line(error: BaseException) -> str:
 # Runs
 
 
-def judge_all(jobs: list[tuple[str, Case]], processes: int) -> Iterator[Verdict]:
+def judge_all(targets: tuple[str, ...], cases: list[Case], processes: int) -> Iterator[Verdict]:
     """All verdicts; a case that ends its process is wrong."""
-    pending = list(jobs)
+    pending = list(cases)
     while pending:
         done = 0
-        with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _one_thread) as pool:
+        with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare) as pool:
             try:
-                for verdict in pool.map(judge, *zip(*pending, strict=True), chunksize=1 if processes > 1 else 4):
+                for verdicts in pool.map(judge, [targets] * len(pending), pending, chunksize=1):
                     done += 1
-                    if verdict is not None:
-                        yield verdict
+                    yield from verdicts
             except BrokenProcessPool:
-                target, case = pending[done]
-                yield Verdict(target, case.id, "wrong", "it, or one that ran beside it, ends the process")
+                why = "it, or one that ran beside it, ends the process"
+                yield from (Verdict(target, pending[done].id, "wrong", why) for target in targets)
                 done += 1
         pending = pending[done:]
 
 
-def _one_thread() -> None:
+def _prepare() -> None:
+    """Let a process run with one thread, and make once what torch's exporters make anew for each graph: half of their time."""
     torch.set_num_threads(1)
+    with contextlib.suppress(ImportError, AttributeError):
+        import torch._export.utils as operators
+        from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+        operators._materialize_cpp_cia_ops = functools.cache(operators._materialize_cpp_cia_ops)
+        ONNXRegistry.from_torchlib = staticmethod(functools.cache(ONNXRegistry.from_torchlib))  # type: ignore[assignment, method-assign]
 
 
 Counts = dict[str, dict[str, int]]
@@ -348,7 +355,7 @@ def main(argv: list[str] | None = None) -> int:
         parser.error("--update needs a run over all cases, or each Nth")
     cases = [c for c in variations() if options.only in c.id][:: options.every]
     verdicts = []
-    for v in judge_all([(t, c) for t in options.target.split(",") for c in cases], options.processes):
+    for v in judge_all(tuple(options.target.split(",")), cases, options.processes):
         verdicts.append(v)
         if v.verdict in options.list.split(","):
             print(f"{v.target:16}{v.verdict:8}{v.id:24} {v.why}", flush=True)

@@ -131,6 +131,10 @@ class TracedModule(fx.GraphModule):
         face: Face | None = self.face
         if face is None or torch.jit.is_tracing() or torch.compiler.is_compiling() or torch.compiler.is_exporting():
             return super().__call__(*args, **kwargs)
+        called = _uncompiled() if "torch._dynamo" in sys.modules else TracedModule._call_as_function
+        return called(self, face, args, kwargs)
+
+    def _call_as_function(self, face: Face, args: Any, kwargs: Any) -> Any:
         leaves, arguments = face.bind(args, kwargs)
         _check_kinds(face, leaves)
         tensors = [x if isinstance(x, torch.Tensor) else tensor_of(x) for x in leaves]
@@ -195,8 +199,7 @@ class TracedModule(fx.GraphModule):
                                       "trace the function again for this call", face.place)  # fmt: skip
         given = particulars_of(face, leaves, arguments)
         if given != face.traced and given not in face.accepted:
-            dynamo = sys.modules.get("torch._dynamo")  # it would compile the tracer, where a compiled graph has fallen back to Python
-            (dynamo.disable(self._accept) if dynamo is not None else self._accept)(face, leaves, arguments, given)
+            self._accept(face, leaves, arguments, given)
         return bool(given == face.traced)
 
     def _accept(self, face: Face, leaves: list[Any], arguments: dict[str, Any], given: tuple[Any, ...]) -> None:
@@ -233,6 +236,12 @@ class TracedModule(fx.GraphModule):
         made: Any = super().__deepcopy__(memo)
         made.face, made._bare = copy.copy(self.face), None
         return made  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _uncompiled() -> Callable[..., Any]:
+    """The call of a graph where a compiled one has fallen back to Python: dynamo would compile the looks at its arguments, and the tracer."""
+    return torch._dynamo.disable(TracedModule._call_as_function)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def span_of(x: torch.Tensor) -> tuple[int, int, int]:
