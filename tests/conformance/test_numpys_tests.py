@@ -80,8 +80,10 @@ def test_what_a_test_module_does_is_written_down():
         ("np.argsort", "np.argsort(x0, kind='stable')", np.array([1, 1]), False),
         ("np.ndarray.searchsorted", "x0.searchsorted(1)", np.array([2, 1]), True),
         ("np.sum", "np.sum(x0)", np.array([2, 1]), False),
+        ("np.linalg.eigh", "np.linalg.eigh(x0)", np.eye(3) + 1e-15 * np.ones((3, 3)), True),
+        ("np.linalg.eigh", "np.linalg.eigh(x0)", np.diag([1.0, 2.0]) + 0.1, False),
     ],
 )
 def test_open_answers(name, code, array, is_open):
-    assert bool(why_open(name, code, [array], [])) is is_open
+    assert bool(why_open(name, f"import numpy as np\ndef node(x0): return {code}", [array], [])) is is_open
     assert why_open("np.sum", "np.sum(x0)", [], ["invalid value encountered in cast"])

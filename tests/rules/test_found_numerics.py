@@ -263,6 +263,22 @@ def test_scalars_have_no_matrix_product():
         np2fx.convert(lambda x: x @ x[0])(torch.ones(3))
 
 
+@pytest.mark.parametrize("before", [(), (None,), (...,)])
+def test_more_index_arrays_than_numpy_takes(before):
+    def get(x, i):
+        return x[(*before, *([i] * 64))]
+
+    def put(x, i):
+        x[(*before, *([i] * 64))] = 2.0
+        return x
+
+    x, i = np.ones((1,) * 64), np.array([0])
+    for f in (get, put):
+        for call in (f, lambda x, i, f=f: np2fx.convert(f)(torch.from_numpy(x), torch.from_numpy(i))):
+            with pytest.raises(IndexError, match="the number of index arrays cannot be above 63, but 64"):
+                call(x.copy(), i)
+
+
 @pytest.mark.parametrize("shape, index, axis", [((0, 2), (3, 1), 0), ((0, 2), (3, 1), 1), ((0, 2), (3, 2), -1), ((2, 2), (3, 1), 1)])
 def test_indices_along_an_axis_that_do_not_fit(shape, index, axis):
     a, i = np.zeros(shape), np.zeros(index, np.int64)

@@ -200,3 +200,19 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="does not answer as the graph does"):
         export(Counting(), tmp_path / "m.pt", "jit", EXAMPLE[:1])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_a_free_size_is_free_in_the_file_where_the_example_is_empty_or_one(tmp_path: Path, size: int) -> None:
+    graph = np2fx.trace(lambda x: np.sin(x) * 2, np.ones(size, np.float32))
+    load = _loaded(export(graph, tmp_path / "g.pt2", "pt2", (np.ones(size, np.float32),), sizes={"x": "float32[n]"}), "pt2")
+    for n in (0, 1, 5):
+        torch.testing.assert_close(load(torch.ones(n)), torch.sin(torch.ones(n)) * 2)
+
+
+def test_a_size_that_torch_cannot_leave_free_is_named_with_what_it_has_to_be(tmp_path: Path) -> None:
+    x = np.ones(6, np.float32)
+    graph = np2fx.trace(lambda x: x + np.arange(6, dtype=np.float32), x)
+    with pytest.raises(ExportError, match=r"torch.export takes only n = 6; write these sizes so in the specs"):
+        export(graph, tmp_path / "g.pt2", "pt2", (x,), sizes={"x": "float32[n]"})
+    export(graph, tmp_path / "g.pt2", "pt2", (x,), sizes={"x": "float32[6]"})

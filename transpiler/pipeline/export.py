@@ -50,12 +50,13 @@ def export(module: torch.nn.Module, path: str | os.PathLike[str], how: str = "ji
     temporary = target.with_name(f".{target.name}.part{target.suffix}")
     inputs = tuple(map(_tensor, _arrays(module, example)))
     named = _named(module, inputs, sizes)
+    sample = _of_two_at_least(inputs, named) if how != "jit" else inputs
     try:
-        load = _written(writer, module, temporary, inputs, named, how)
-        if how != "jit" and not _holds_for_ones(module, load, inputs, named, how):
+        load = _written(writer, module, temporary, sample, named, how)
+        if how != "jit" and not _holds_for_ones(module, load, sample, named, how):
             named.least.update(named.names.values())
-            load = _written(writer, module, temporary, inputs, named, how)
-        for other in _others(module, inputs, named, how):
+            load = _written(writer, module, temporary, sample, named, how)
+        for other in (inputs, *_others(module, sample, named, how)):
             _check(module, load, other, how)
         os.replace(temporary, target)
     finally:
@@ -70,7 +71,7 @@ def _written(writer: Any, module: torch.nn.Module, path: Path, inputs: tuple[tor
     except ExportError:
         raise
     except Exception as e:
-        raise ExportError(f"{how} cannot hold this graph: {_first_line(e)}") from e
+        raise ExportError(f"{how} cannot hold this graph: {_why(e)}") from e
     _check(module, load, inputs, how)
     return load
 
@@ -140,6 +141,12 @@ def _named(module: Any, inputs: tuple[torch.Tensor, ...], sizes: Mapping[str, An
 def _input_names(module: Any) -> list[str]:
     graph = module.graph if isinstance(module, fx.GraphModule) else None
     return [n.name for n in graph.nodes if n.op == "placeholder"] if graph is not None else []
+
+
+def _of_two_at_least(inputs: tuple[torch.Tensor, ...], named: Named) -> tuple[torch.Tensor, ...]:
+    """The example with free sizes of 2 or more: torch takes a 0 or a 1 for a size that is not free."""
+    shapes = [tuple(max(n, 2) if (i, axis) in named.names else n for axis, n in enumerate(x.shape)) for i, x in enumerate(inputs)]
+    return tuple(resized(x, shape) for x, shape in zip(inputs, shapes, strict=True))
 
 
 def _holds_for_ones(module: Any, load: Any, inputs: tuple[torch.Tensor, ...], named: Named, how: str) -> bool:
@@ -281,6 +288,15 @@ def _check(module: torch.nn.Module, load: Callable[..., Any], inputs: tuple[torc
             torch.testing.assert_close(got, want, equal_nan=True)
     except AssertionError as e:
         raise ExportError(f"the {how} file does not answer as the graph does: {_first_line(e)}") from e
+
+
+def _why(e: Exception) -> str:
+    """What was wrong, on one line; for sizes that torch cannot leave free, what it says that they are."""
+    _, found, fixes = str(e).partition("Suggested fixes:")
+    sizes = [line.strip() for line in fixes.strip().split("\n\n")[0].splitlines()]
+    if not found or not sizes:
+        return _first_line(e)
+    return f"torch.export takes only {', '.join(sizes)}; write these sizes so in the specs (sizes={{...}})"
 
 
 def _shapes(inputs: tuple[torch.Tensor, ...]) -> str:

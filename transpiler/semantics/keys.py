@@ -181,6 +181,9 @@ def _demand_rank(items: list[Item], left: int) -> None:
         return
     advanced = [item.value.ndim if not item.mask_rank else 1 for item in items if item.advanced]
     made = left + sum(item.kind in ("new", "slice") for item in items) + max(advanced, default=0)
+    arrays = sum(max(item.mask_rank, 1) for item in items if item.advanced)
+    if arrays > 63 and not left and not any(item.kind == "slice" for item in items):
+        raise IndexError(f"when no subspace is given, the number of index arrays cannot be above 63, but {arrays} index arrays found")
     if made > 64:
         raise IndexError(f"number of dimensions must be within [0, 64], indexing result would have {made}")
 

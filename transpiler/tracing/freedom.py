@@ -251,7 +251,8 @@ def resized(x: Any, shape: tuple[int, ...]) -> Any:
     if tuple(x.shape) == shape or not x.ndim:
         return x
     array = x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x
-    grown = numpy.pad(array, [(0, max(n - old, 0)) for n, old in zip(shape, array.shape, strict=True)], mode="edge")
+    more = [(0, max(n - old, 0)) for n, old in zip(shape, array.shape, strict=True)]
+    grown = numpy.pad(array, more, mode="edge" if array.size else "constant")
     made = grown[tuple(slice(n) for n in shape)].copy()
     if array.ndim > 1 and array.shape[-1] == array.shape[-2] and shape[-1] == shape[-2] and array.dtype.kind in "fc":
         old, new = array.shape[-1], shape[-1]

@@ -240,7 +240,7 @@ class TracedModule(fx.GraphModule):
 
 @functools.cache
 def _uncompiled() -> Callable[..., Any]:
-    """The call of a graph where a compiled one has fallen back to Python: dynamo would compile the looks at its arguments, and the tracer."""
+    """The call of a graph where a compiled one has fallen back to Python: dynamo would compile the looks at its arguments."""
     return torch._dynamo.disable(TracedModule._call_as_function)  # type: ignore[no-any-return, no-untyped-call]
 
 
