@@ -15,12 +15,17 @@ from . import programs
 INPUTS = [np.array([1.0, 2.0, 3.0, 4.0]), np.array([4.0, 0.5, 2.0, 1.0])]
 
 
+def rounded(array):
+    """An array's values as lists; of floating-point ones 13 digits: the last bits are the processor's and its libraries'."""
+    return np.vectorize("{:.13g}".format, otypes=[object])(array).tolist() if array.dtype.kind in "fc" else array.tolist()
+
+
 def shown(value):
     """Values as text that tells values, dtypes and shapes apart, tensors and arrays alike."""
     if isinstance(value, torch.Tensor):
         value = value.detach().resolve_conj().numpy()
     if isinstance(value, (np.ndarray, np.generic)):
-        return f"{np.asarray(value).tolist()} {value.dtype} {value.shape}"
+        return f"{rounded(np.asarray(value))} {value.dtype} {value.shape}"
     if isinstance(value, (list, tuple)):
         return f"{type(value).__name__}{[shown(v) for v in value]}"
     if isinstance(value, dict):

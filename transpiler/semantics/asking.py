@@ -35,6 +35,10 @@ _UNCHECKED = ("cumsum", "cumprod", "nancumsum", "nancumprod", "cumulative_sum", 
 """An `out=` of fewer axes than the array ends the process: NumPy does not look at its rank."""
 
 
+_LAPACKS = ("numpy.linalg.", "numpy.polyfit", "numpy.polynomial.")
+"""On some processors NumPy's LAPACK does not come back from matrices that are not finite: what such values mean is the rules' to say."""
+
+
 class UnknownError(Exception):
     """NumPy cannot be asked: an argument has no value yet, or would be used up, or would run code of the user's once more."""
 
@@ -91,7 +95,8 @@ def error_of(name: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Except
             function = getattr(given.pop(0), name.rpartition(".")[2], None)  # of an array or of a scalar
     except ERRORS:
         raise UnknownError from None
-    if not callable(function):
+    endless = isinstance(name, str) and name.startswith(_LAPACKS) and not all(map(_is_finite, [*given, *named.values()]))
+    if not callable(function) or endless:
         raise UnknownError
     with warnings.catch_warnings(), numpy.errstate(all="ignore"), numpy.printoptions():
         warnings.simplefilter("ignore")
@@ -100,6 +105,16 @@ def error_of(name: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Except
         except Exception as own:
             return own.with_traceback(None)
     return None
+
+
+def _is_finite(a: Any) -> bool:
+    if isinstance(a, (list, tuple)):
+        return all(map(_is_finite, a))
+    return (
+        not isinstance(a, (numpy.ndarray, numpy.inexact, float, complex))
+        or numpy.asarray(a).dtype.kind not in "fc"
+        or bool(numpy.isfinite(a).all())
+    )
 
 
 def _kind(a: Any) -> Hashable:
