@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from ..semantics.indexing import FlatView
 from .passing import Call, lifted, lowered
 
@@ -36,6 +38,9 @@ class flatiter:  # noqa: N801 - NumPy's name
         self.view[call.lower(key)] = call.lower(value)
         self.base._keep(self.view.base)
 
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
+
     @property
     def index(self) -> int:
         """The number of the element that comes next."""
@@ -51,7 +56,8 @@ class flatiter:  # noqa: N801 - NumPy's name
         return lifted(self.view.copy())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self.base.ravel().__array__(dtype, copy=copy)
+        held = self.base._numpy().flat.__array__()
+        return held if dtype is None and copy is None else numpy.array(held, dtype=dtype, copy=copy)
 
     def __eq__(self, other: Any) -> Any:
         return lifted(self.view == lowered(other))

@@ -13,7 +13,7 @@ import numpy
 from .. import rules
 from ..semantics.arrays import read_only
 from .memory import is_host
-from .passing import from_numpy, in_numpy, through
+from .passing import Shown, through
 
 
 def install(kind: Any) -> None:
@@ -44,24 +44,24 @@ def _method(name: str, original: Any) -> Callable[..., Any]:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         rule = rules.load_once().get(path)
-        if rule is None or (getattr(self, "_flipped", False) and rule.view and is_host(self._tensor)):
+        if rule is None or (rule.view and (self._flipped or _names_class(args, kwargs)) and is_host(self._tensor)):
             return looked_at(self, original, args, kwargs)
         return through(rule.call, (self, *args), kwargs, original)
 
     return method
 
 
+def _names_class(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a class of NumPy's arrays is among the arguments (`a.view(numpy.recarray)`)."""
+    return any(isinstance(a, type) and issubclass(a, numpy.ndarray) for a in (*args, *kwargs.values()))
+
+
 def looked_at(array: Any, function: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
     """What NumPy's own function makes of the memory of an array. Its views are views here."""
-    from .ndarray import ndarray
-
-    memory = array._numpy()
-    found = function(memory, *map(in_numpy, args), **{k: in_numpy(v) for k, v in (kwargs or {}).items()})
-    if found is memory:
-        return array
-    if type(found) is numpy.ndarray:
-        return ndarray._seen(found, array if numpy.may_share_memory(found, memory) else None)
-    return from_numpy(found)
+    shown = Shown()
+    memory = shown.show(array)
+    found = function(memory, *map(shown.show, args), **{k: shown.show(v) for k, v in (kwargs or {}).items()})
+    return shown.take(found)
 
 
 def turns(key: Any) -> bool:
@@ -86,6 +86,21 @@ def is_plain(key: Any) -> bool:
     return kind is tuple and all(type(k) is not tuple and is_plain(k) for k in key) and any(type(k) is slice for k in key)
 
 
+def _may_write(array: Any) -> bool:
+    """Whether the memory of an array may be written to, as NumPy finds out: its own may; else whose it is says so."""
+    base = array._base
+    while hasattr(base, "flags"):
+        if base.flags.writeable:
+            return True
+        base = base.base
+        if base is None:
+            return False
+    try:
+        return base is None or not memoryview(base).readonly
+    except TypeError:
+        return True  # a tensor of the user's
+
+
 class Flags:
     """NumPy's flags of an array; `writeable` can be set."""
 
@@ -94,7 +109,7 @@ class Flags:
 
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
-            return self._array.base is None
+            return self._array._base is None
         return getattr(self._flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -102,6 +117,8 @@ class Flags:
             setattr(self._flags, name, value)
         elif not value:
             read_only(self._array._tensor)
+        elif not _may_write(self._array):
+            raise ValueError("cannot set WRITEABLE flag to True of this array")
         elif hasattr(self._array._tensor, "_np2fx_read_only"):
             del self._array._tensor._np2fx_read_only
         self.__dict__["_flags"] = self._array._numpy().flags

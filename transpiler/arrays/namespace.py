@@ -19,7 +19,7 @@ from ..semantics.table import Refused, original
 from ..semantics.ufunc import Ufunc
 from . import ufuncs
 from .ndarray import ndarray
-from .passing import by_numpy, through
+from .passing import by_numpy, is_made, through
 
 
 class Namespace(types.ModuleType):
@@ -71,7 +71,7 @@ def _takes_arrays(kind: type) -> bool:
 def _of_rule(rule: Any, of: Any) -> Callable[..., Any]:
     @functools.wraps(of, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
-        return through(rule.call, args, kwargs, of)
+        return by_numpy(of, args, kwargs) if is_made(args, kwargs) else through(rule.call, args, kwargs, of)
 
     return call
 

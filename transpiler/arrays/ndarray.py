@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy as _copy
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,9 +14,10 @@ import torch
 from .. import rules
 from ..semantics.arrays import check_writable, flip, is_read_only, read_only, stands_for, zero_d_array
 from ..semantics.dtypes import to_numpy
-from . import methods, operators
+from . import buffers, methods, operators, passing
+from .flat import flatiter
 from .memory import from_memory, is_host, seen_by_numpy, turned, values_of
-from .passing import in_torch, lifted, lowered, through
+from .passing import in_torch, lowered, through
 from .scalars import scalar
 
 _HELD = "?bhilBHILefdFD"
@@ -54,7 +56,8 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
     @classmethod
     def of(cls, tensor: torch.Tensor) -> Any:
         """The array on a tensor's memory; of a 0-d tensor a 0-d array."""
-        return cls._of(zero_d_array(tensor[...]))
+        whole = tensor._base if is_host(tensor) else None
+        return cls._of(zero_d_array(tensor[...]), (), None if whole is None else cls._of(zero_d_array(whole.detach())))
 
     @classmethod
     def _of(cls, tensor: torch.Tensor, flipped: tuple[int, ...] = (), base: Any = None) -> Any:
@@ -108,7 +111,7 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
             except IndexError:
                 found = None  # NumPy's words come below
             if found is not None:
-                return self._of(found) if found.ndim else scalar(found.clone())
+                return self._of(found, (), self if self._base is None else self._base) if found.ndim else scalar(found.clone())
         if (self._flipped or methods.turns(key)) and is_host(self._tensor):
             return methods.looked_at(self, numpy.ndarray.__getitem__, (key,))
         return through(rules.lookup("numpy.ndarray.__getitem__").call, (self, key), {}, numpy.ndarray.__getitem__)
@@ -181,7 +184,10 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
         return _restored, (_copy.copy(tensor) if tensor is self._tensor else tensor, is_read_only(self._tensor))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.__reduce__()
+        return (_laid, (self._numpy(),)) if is_host(self._tensor) else self.__reduce__()
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + (self._tensor.nbytes if self._base is None else 0)
 
     # Other libraries
 
@@ -260,14 +266,10 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
     @property
     def base(self) -> Any:
         """The array whose memory this one looks at, None where the memory is its own."""
-        if self._base is None and is_host(self._tensor) and (base := self._tensor._base) is not None:
-            self._base = lifted(zero_d_array(base.detach()))
         return self._base
 
     @property
     def flat(self) -> Any:
-        from .flat import flatiter
-
         view = rules.lookup("numpy.ndarray.flat").call(lowered(self))
         return flatiter(view, self)
 
@@ -308,7 +310,10 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """Another size in place: new memory, filled up with zeros. What looks at the old memory keeps that."""
-        if is_host(self._tensor) and (self._tensor._base is not None or self._flipped):
+        if not isinstance(refcheck, int):
+            raise TypeError(f"'{type(refcheck).__name__}' object cannot be interpreted as an integer")
+        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        if is_host(self._tensor) and (self._base is not None or self._flipped) and math.prod(map(int, sizes)) != self.size:
             raise ValueError("cannot resize this array: it does not own its data")
         check_writable(self._tensor)
         array = self._numpy().copy("K")
@@ -320,10 +325,16 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
         through(rules.lookup("numpy.ndarray.sort").call, (self, axis, kind, order), {"stable": stable})
 
 
+def _laid(array: Any) -> Any:
+    return ndarray._seen(array)
+
+
 def _restored(tensor: torch.Tensor, locked: bool) -> Any:
     made = zero_d_array(tensor)
     return ndarray._of(read_only(made) if locked else made)
 
 
+passing.install(ndarray, flatiter)
 operators.install(ndarray)
 methods.install(ndarray)
+buffers.install(ndarray)

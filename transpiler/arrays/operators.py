@@ -10,6 +10,7 @@ import numpy
 import torch
 
 from ..semantics.arrays import check_writable, stands_for
+from .world import stops_at_errors
 
 _FLOATS = frozenset((torch.float32, torch.float64))
 _INTS = frozenset((torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8))
@@ -53,7 +54,7 @@ def binary(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset[t
 
     def method(self: Any, other: Any) -> Any:
         a = self._tensor
-        if a.dtype in plain and not self._flipped and a.ndim:
+        if a.dtype in plain and not self._flipped and a.ndim and not stops_at_errors():
             b = other._tensor if type(other) is type(self) and not other._flipped else other
             if b.dtype is a.dtype if isinstance(b, torch.Tensor) else _weak(b, a.dtype):
                 try:
@@ -73,7 +74,7 @@ def reflected(name: str, ufunc: str, python: Callable[..., Any], plain: frozense
 
     def method(self: Any, other: Any) -> Any:
         a = self._tensor
-        if a.dtype in plain and not self._flipped and a.ndim and _weak(other, a.dtype):
+        if a.dtype in plain and not self._flipped and a.ndim and _weak(other, a.dtype) and not stops_at_errors():
             return self._of(python(other, a))
         if leaves_it(self, other):
             return NotImplemented
@@ -89,7 +90,7 @@ def in_place(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset
 
     def method(self: Any, other: Any) -> Any:
         a = self._tensor
-        if update is not None and a.dtype in plain and not self._flipped:
+        if update is not None and a.dtype in plain and not self._flipped and not stops_at_errors():
             b = other._tensor if type(other) is type(self) and not other._flipped else other
             if _weak(b, a.dtype) or (isinstance(b, torch.Tensor) and b.dtype is a.dtype and b.shape == a.shape and not _meets(a, b)):
                 check_writable(a)

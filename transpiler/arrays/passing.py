@@ -17,10 +17,35 @@ import torch
 from ..semantics.arrays import is_scalar
 from ..semantics.indexing import FlatView
 from ..semantics.table import Refused
+from . import world
 from .memory import is_host
 from .scalars import Graded, scalar
 
 _PLAIN = (int, float, complex, str, bool, type(None), bytes, numpy.dtype, type)
+_CODES = "?bhilBHILefdFD"
+_MADE = frozenset(
+    (*_PLAIN, bytearray, memoryview, range, type(...), *numpy.sctypeDict.values(), *(type(numpy.dtype(c)) for c in _CODES))
+)
+"""What NumPy's functions make arrays of, without looking at any."""
+
+ndarray: Any
+flatiter: Any
+
+
+def install(array: type, flat: type) -> None:
+    """Say what the classes are that this module passes; they are made of it."""
+    global ndarray, flatiter
+    ndarray, flatiter = array, flat
+
+
+def is_made(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call is given no array: NumPy's own function answers, and its arrays are laid on tensors."""
+    return all(map(_is_made, args)) and all(map(_is_made, kwargs.values())) and _on_host()
+
+
+def _is_made(x: Any) -> bool:
+    kind = type(x)
+    return kind in _MADE or (kind in (list, tuple) and all(map(_is_made, x)))
 
 
 class Call:
@@ -28,18 +53,16 @@ class Call:
 
     arrays  the objects among the arguments, by the identity of the tensor that stands for each
     tensors whether a bare tensor is among the arguments
-    turned  copies that stand for arrays that run backwards, and their versions when they were made"""
+    turned  copies that stand for arrays that run backwards, and their versions when they were made
+    foreign whether an array is among the arguments that no tensor is: NumPy's own of other dtypes, and those of other libraries"""
 
     def __init__(self) -> None:
         self.arrays: dict[int, Any] = {}
-        self.tensors = False
+        self.tensors = self.foreign = False
         self.turned: list[tuple[Any, torch.Tensor, int]] = []
 
     def lower(self, x: Any) -> Any:
         """An argument for a rule."""
-        from .flat import flatiter
-        from .ndarray import ndarray
-
         kind = type(x)
         if kind is ndarray:
             return self._array(x)
@@ -54,7 +77,10 @@ class Call:
             return self._array(x)
         if kind is numpy.ndarray:
             seen = ndarray._seen(x)
-            return x if seen is x else self._array(seen)
+            if seen is x:
+                self.foreign = True
+                return x
+            return self._array(seen)
         if kind in (list, tuple, deque):
             return kind(map(self.lower, x)) if self._holds(x) else x
         if isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -69,6 +95,12 @@ class Call:
             return numpy.ndarray
         if isinstance(x, (types.FunctionType, types.MethodType, functools.partial, types.BuiltinFunctionType)):
             return _called(x)
+        if isinstance(x, (numpy.generic, type)):
+            return x
+        if any(hasattr(kind, protocol) for protocol in ("__array_ufunc__", "__array_function__", "__array_interface__")):
+            self.foreign = True
+        elif hasattr(kind, "__array__"):
+            return self.lower(_held(x))
         return x
 
     def _holds(self, items: Any) -> bool:
@@ -83,6 +115,13 @@ class Call:
         self.arrays[id(tensor)] = (x, tensor)
         return tensor
 
+    def _owner(self, base: torch.Tensor) -> Any:
+        """The array that a result is a view of, None where the result has its memory for itself."""
+        for x, tensor in self.arrays.values():
+            if tensor is base or tensor._base is base:
+                return x if x._base is None else x._base
+        return None
+
     def settle(self) -> None:
         """What was written into copies goes into the memory that they stand for."""
         for x, copy, version in self.turned:
@@ -93,7 +132,9 @@ class Call:
         """A result as NumPy's object."""
         if isinstance(x, torch.Tensor):
             known = self.arrays.get(id(x))
-            return lifted(x) if known is None else known[0]
+            if known is not None:
+                return known[0]
+            return scalar(x) if is_scalar(x) else ndarray._of(x, (), None if x._base is None else self._owner(x._base))
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             return type(x)(*map(self.raise_, x))
         if type(x) in (list, tuple):
@@ -112,9 +153,6 @@ _ITERATORS = ("map", "zip", "filter")
 
 def lifted(x: Any) -> Any:
     """A tensor as NumPy's object: a scalar, or an array on the tensor's memory. Containers of them likewise."""
-    from .flat import flatiter
-    from .ndarray import ndarray
-
     if isinstance(x, torch.Tensor):
         return scalar(x) if is_scalar(x) else ndarray._of(x)
     if isinstance(x, FlatView):
@@ -131,8 +169,15 @@ def through(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
     """A rule called with NumPy's objects: objects come out, unless tensors alone went in.
 
     numpys  NumPy's own function, which is called on the same memory where the rule refuses"""
+    if numpys is not None and world.stops_at_errors():
+        return by_numpy(numpys, args, kwargs)
     call = Call()
     given, named = [call.lower(a) for a in args], {k: call.lower(v) for k, v in kwargs.items()}
+    if call.foreign and numpys is not None and not call.tensors:
+        try:
+            return by_numpy(numpys, args, kwargs)
+        except Refused:
+            pass  # an array among the others that NumPy cannot look at
     try:
         found = rule(*given, **named)
     except Refused as refused:
@@ -172,37 +217,61 @@ def _called(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _held(x: Any) -> Any:
+    """What the `__array__` of an object gives: an array on a tensor as it is, with its gradient."""
+    found = x.__array__()
+    return found if isinstance(found, numpy.ndarray) else numpy.asarray(x)
+
+
+def _on_host() -> bool:
+    return torch.get_default_device().type == "cpu"
+
+
 def by_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], why: Refused | None = None) -> Any:
     """NumPy's own function on the same memory. Where NumPy cannot look at it Refused is raised: `why`, if that is given."""
+    shown = Shown()
     try:
-        given, named = [in_numpy(a) for a in args], {k: in_numpy(v) for k, v in kwargs.items()}
+        given, named = [shown.show(a) for a in args], {k: shown.show(v) for k, v in kwargs.items()}
     except Refused as refused:
         raise why or refused from None
-    return from_numpy(function(*given, **named))
+    return shown.take(function(*given, **named))
 
 
-def in_numpy(x: Any) -> Any:
-    """An argument as NumPy's own function takes it: on the same memory. Raises Refused where NumPy cannot look at it."""
-    from .flat import flatiter
-    from .ndarray import ndarray
+class Shown:
+    """One call of NumPy's own function.
 
-    if issubclass(type(x), ndarray):
-        return x._numpy()
-    if x is ndarray:
-        return numpy.ndarray
-    if type(x) is flatiter:
-        return x.base._numpy().flat
-    if type(x) in (list, tuple):
-        return type(x)(map(in_numpy, x))
-    if type(x) is dict:
-        return {k: in_numpy(v) for k, v in x.items()}
-    return x
+    arrays  the arrays that it is shown, and the objects whose memory they are"""
 
+    def __init__(self) -> None:
+        self.arrays: list[tuple[Any, Any]] = []
 
-def from_numpy(x: Any) -> Any:
-    """What NumPy's own function gives: its arrays as arrays on tensors, where torch has their dtype."""
-    from .ndarray import ndarray
+    def show(self, x: Any) -> Any:
+        """An argument as NumPy's own function takes it: on the same memory. Raises Refused where NumPy cannot look at it."""
+        kind = type(x)
+        if kind in _PLAIN:
+            return x
+        if issubclass(kind, ndarray):
+            array = x._numpy()
+            self.arrays.append((array, x))
+            return array
+        if x is ndarray:
+            return numpy.ndarray
+        if kind is flatiter:
+            return self.show(x.base).flat
+        if kind in (list, tuple):
+            return kind(map(self.show, x))
+        return {k: self.show(v) for k, v in x.items()} if kind is dict else x
 
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*map(from_numpy, x))
-    return type(x)(map(from_numpy, x)) if type(x) in (list, tuple) else ndarray._seen(x)
+    def take(self, x: Any) -> Any:
+        """What NumPy's own function gives: its arrays as arrays on tensors, where torch has their dtype."""
+        kind = type(x)
+        if kind is numpy.ndarray:
+            known = self._object(x)
+            return ndarray._seen(x, self._object(x.base)) if known is None else known
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            return kind(*map(self.take, x))
+        return kind(map(self.take, x)) if kind in (list, tuple) else x
+
+    def _object(self, array: Any) -> Any:
+        """The object whose memory an array is."""
+        return next((x for known, x in self.arrays if known is array), None)

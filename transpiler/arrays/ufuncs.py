@@ -13,6 +13,7 @@ from .. import rules
 from ..semantics.ufunc import Ufunc, straight
 from .ndarray import ndarray
 from .passing import through
+from .world import stops_at_errors
 
 METHODS = tuple(n for n in dir(numpy.ufunc) if not n.startswith("_") and callable(getattr(numpy.ufunc, n)))
 
@@ -35,7 +36,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         return numpy.ufunc
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
+        if not kwargs and not stops_at_errors():
             done = elementwise(self.rule, args)
             if done is not None:
                 return done

@@ -1,10 +1,13 @@
-"""Which of the two dialects the running code is: torch (bare tensors), NumPy on torch (arrays), or neither."""
+"""What the running code is in: which of the two dialects (torch, with bare tensors, or NumPy on torch, with arrays), and `errstate`."""
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
 from collections.abc import Iterator
+from typing import Any
+
+import numpy
 
 inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", default=False)
 """True while a function of the torch dialect runs."""
@@ -30,3 +33,16 @@ def arrays() -> Iterator[None]:
     finally:
         inside.reset(torch)
         _on_arrays.reset(on_arrays)
+
+
+_modes: contextvars.ContextVar[Any] = numpy._core.umath._extobj_contextvar  # type: ignore[attr-defined]
+_known: tuple[Any, bool] = (None, False)
+
+
+def stops_at_errors() -> bool:
+    """Whether NumPy is told (`errstate`) to do something about a division by zero and its kin: torch does not see them."""
+    global _known
+    mode = _modes.get()
+    if mode is not _known[0]:
+        _known = mode, not {"ignore", "warn"}.issuperset(numpy.geterr().values())
+    return _known[1]

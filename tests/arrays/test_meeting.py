@@ -1,0 +1,84 @@
+"""Arrays on tensors where they meet raw memory, arrays of other classes, and NumPy's ways of watching errors."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import sys
+
+import np2fx.numpy as tnp
+import numpy as np
+import pytest
+import torch
+from np2fx.semantics.table import Refused
+
+
+def test_whoever_reads_bytes_gets_the_memory():
+    t, a = tnp.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3)
+    memory = memoryview(t)
+    assert (memory.shape, memory.strides, memory.format, memory.readonly) == ((2, 3), (24, 8), "d", False)
+    memory[1, 2] = a[1, 2] = 9
+    assert t[1, 2] == 9 and bytes(t) == a.tobytes() and hashlib.sha1(t).digest() == hashlib.sha1(a).digest()
+    file = io.BytesIO()
+    file.write(t)
+    file.seek(0)
+    read = tnp.zeros((2, 3))
+    assert file.readinto(read) == 48 and (read == t).all()
+    assert bytes(t[::-1]) == a[::-1].tobytes() and memoryview(tnp.broadcast_to(t[0], (2, 3))).readonly
+    with pytest.raises((SystemError, Refused)):
+        memoryview(tnp.ndarray.of(torch.ones(3, requires_grad=True)))
+
+
+def test_memory_of_others_is_shared():
+    raw = bytearray(16)
+    t = tnp.frombuffer(raw)
+    t[1] = 1.0
+    assert np.frombuffer(raw)[1] == 1.0 and memoryview(t.base).obj is raw and tnp.asarray(memoryview(raw).cast("d")).base is not None
+    locked = tnp.frombuffer(bytes(16))
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        locked.setflags(write=True)
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+    def __array__(self, dtype=None, copy=None):
+        return self.held
+
+
+def test_objects_that_hold_an_array_are_that_array():
+    t = tnp.arange(3.0)
+    made = tnp.asarray(Holder(t))
+    made[0] = 7
+    assert t[0] == 7 and tnp.sum(Holder(t)) == 10 and tnp.sum(Holder(np.ones(2))) == 2
+
+
+def test_arrays_of_other_classes_answer_for_themselves():
+    masked = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    assert tnp.sum(masked) == 4 and isinstance(tnp.sqrt(masked), np.ma.MaskedArray) and isinstance(tnp.stack([masked]), np.ma.MaskedArray)
+    swapped = np.arange(3, dtype=">i4")
+    assert tnp.zeros_like(swapped).dtype == np.dtype(">i4") and tnp.array(["a", "b"]).dtype.kind == "U"
+
+
+def test_whose_memory_it_is():
+    t = tnp.arange(6.0)
+    m = t.reshape(2, 3)
+    assert all(v.base is t for v in (t[1:], t[::-1], m, m[0], m.T, t.ravel("K"))) and t.base is None
+    assert all(v.flags.owndata for v in (t, t + 1, t.copy(), t[[0, 1]], m.T.ravel(), tnp.ones(3)))
+    assert sys.getsizeof(t) > t.nbytes > sys.getsizeof(tnp.zeros(1000)[::2]) - 1000
+    out = tnp.zeros(3, complex)
+    assert tnp.ones(3, complex).conjugate(out) is out
+    buffers = []
+    data = pickle.dumps(t, protocol=5, buffer_callback=buffers.append)
+    assert len(buffers) == 1 and (pickle.loads(data, buffers=buffers) == t).all()
+
+
+@pytest.mark.parametrize("text", ("1 / t", "t / t", "np.log(t)", "t ** -1", "t // 0", "np.divide(1, t)", "np.float64(1) / t"))
+def test_errors_that_numpy_is_told_to_raise(text):
+    t = tnp.array([1.0, 0.0])
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        eval(text, {"np": tnp, "t": t})
+    with np.errstate(all="ignore"):
+        eval(text, {"np": tnp, "t": t})
