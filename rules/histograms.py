@@ -11,7 +11,7 @@ import operator
 import numpy
 import torch
 
-from ..semantics.arrays import as_tensor, beside, cast, demand, is_weak, result_type, widen
+from ..semantics.arrays import as_tensor, beside, cast, counts_are_fixed, demand, is_recording, is_weak, result_type, widen
 from ..semantics.dtypes import inexact, promote
 from ..semantics.table import Refused, rule
 from .arithmetic import subtract
@@ -62,6 +62,9 @@ def bincount(x, /, weights=None, minlength=0):
     if isinstance(x, (torch.Tensor, numpy.ndarray)) and (values.is_floating_point() or values.is_complex()):
         raise TypeError(f"Cannot cast array data from {values.dtype} to dtype('int64') according to the rule 'safe'")
     fixed = values.dtype in (torch.uint8, torch.int8) and minlength > torch.iinfo(values.dtype).max  # no value makes it longer
+    if minlength and not fixed and is_recording() and counts_are_fixed():
+        demand(torch.lt(values, minlength), ValueError("numpy.bincount gives more than minlength counts"))
+        fixed = True
     values = cast(values, torch.int64)
     demand(torch.ge(values, 0), ValueError("'list' argument must have no negative elements"))
     none = torch.zeros(minlength if fixed else 0, dtype=torch.int64, device=values.device)

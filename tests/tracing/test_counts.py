@@ -107,6 +107,35 @@ def test_what_counts_in_python_is_refused(function):
     assert {finding.name for finding in refused.value.findings} <= {"data-dependent-shape", "python-value"}
 
 
+def trimmed(a):
+    y = np.where(a > 1.5, a, 0)
+    front, both = np.trim_zeros(y, "f").copy(), np.trim_zeros(y)
+    both *= 2  # a view
+    return front, both, y, np.trim_zeros(y.reshape(5, 1) * np.ones(2), "b", axis=0)
+
+
+def test_zeros_at_the_ends_are_trimmed():
+    check(trimmed, (SOME, *OTHERS, NONE))
+
+
+def filled_cells(a):
+    cell = np.where((a >= 0) & (a < 4), np.floor(a / 2), 2).astype(np.int64)  # never beyond 2, but who knows that
+    return np.bincount(cell, weights=a, minlength=3)[:2].reshape(2, 1) / np.maximum(np.bincount(cell, minlength=3)[:2].reshape(2, 1), 1)
+
+
+def test_counts_that_no_values_make_longer():
+    check(filled_cells, (SOME, OTHERS[0] - 7.5, OTHERS[2]))
+
+
+def test_a_mask_without_out_lets_all_through():
+    graph = np2fx.trace(lambda a: np.multiply(a, 2, where=a > 0), SOME)
+    assert np.array_equal(graph(torch.from_numpy(OTHERS[0])).numpy(), OTHERS[0] * 2)
+    with pytest.raises(RuntimeError, match="leaves elements uninitialised"):
+        graph(-torch.from_numpy(SOME))
+    with pytest.raises(np2fx.TraceError, match="leaves elements uninitialised"):
+        np2fx.trace(lambda a: np.multiply(a, 2, where=a > 1), SOME)
+
+
 def test_a_choice_of_sizes_is_refused():
     with pytest.raises(np2fx.TraceError, match="a size that depends on values"):
         np2fx.trace(lambda a: a[a > 1.5] if a[0] > 0 else a[a > 1.6], SOME)

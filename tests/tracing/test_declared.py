@@ -1,4 +1,4 @@
-"""Python numbers that a node's specs declare are inputs of its graph; all others are what it is specialised on."""
+"""Python numbers that a node's specs declare are inputs of its graph; for others a call may have a graph of its own."""
 
 import math
 
@@ -110,13 +110,55 @@ def test_equal_numbers_are_two():
     check(graph, both, X, 4, 4)
 
 
-def test_without_a_spec_it_is_specialised():
-    def plain(x, gain):
-        return x * gain
+def undeclared(x, gain, bias=2):
+    return np.clip(x * gain, -1, 1) + bias, gain, [bias * 2]
 
-    graph = np2fx.trace(plain, X, 0.5)
-    with pytest.raises(TraceError, match=r"gain is 0\.25, and was 0\.5"):
-        graph(X, 0.25)
+
+def test_without_a_spec_a_call_has_a_graph_in_which_it_is_an_input():
+    """The graph itself keeps the number, as its files do."""
+    graph = np2fx.trace(undeclared, X, 0.5)
+    assert len(graph.face.names) == 1
+    for values in ((0.5,), (0.25,), (math.nan,), (0.5, 7), (3, -1), (0.25, 2)):
+        got = graph(torch.from_numpy(X), *values)
+        want = undeclared(X, *values)
+        np.testing.assert_array_equal(got[0], want[0])
+        assert got[0].numpy().dtype == want[0].dtype and str(got[1:]) == str(want[1:])
+        assert [type(v) for v in got[1:]] == [type(v) for v in want[1:]]
+    assert len(graph.face.others) == 3  # for another gain, another bias, and for both: an int stays one
+    np.testing.assert_array_equal(graph.forward(torch.from_numpy(X))[0], undeclared(X, 0.5)[0])
+
+
+START = 7
+
+
+@pytest.mark.parametrize("fn", [
+    lambda x, k: x.sum(k), lambda x, k: x if k is START else x * k, lambda x, k: {k: x}, lambda x, k: (x, f"{k}"), lambda x, k: [x] * k,
+], ids=["axis", "identity", "key", "text", "count"])  # fmt: skip
+def test_what_needs_the_number_itself_is_specialised(fn):
+    graph = np2fx.trace(fn, X, 0)
+    with pytest.raises(TraceError, match=r"k is 1, and was 0 when it was traced"):
+        graph(X, 1)
+
+
+def test_the_first_of_none_is_run_on_its_way_alone():
+    def first_above(x, c):
+        found = np.nonzero(x > c)[0]
+        return float(found[0]) / len(x) if len(found) > 0 else -1.0
+
+    graph = np2fx.trace(first_above, X[0], 0.5)
+    for c in (0.5, -3.0, 100.0):
+        assert graph(X[0], c) == first_above(X[0], c)
+
+
+def test_what_the_function_raises_for_a_number():
+    def into(x, k):
+        x[0] = 3
+        return x.astype(np.uint8) + k
+
+    graph, given = np2fx.trace(into, np.ones(2), 1), np.ones(2)
+    with pytest.raises(OverflowError, match="out of bounds for uint8"):
+        graph(given, 300)
+    np.testing.assert_array_equal(given, [3, 1])
 
 
 @np2fx.node(axis="int", gain="float", mode="str", flag="bool")
@@ -128,16 +170,15 @@ def test_what_cannot_be_an_input_is_specialised():
     """An int that is an axis or a count of rounds; text and bools, which are modes. The floats beside it are inputs all the same."""
     graph = np2fx.trace(along, X, 1, 0.5, "sum", True)
     check(graph, along, X, 1, 0.25, "sum", True)
-    for bad in ((0, 0.5, "sum", True), (1, 0.5, "max", True), (1, 0.5, "sum", False)):
+    for bad in ((2, 0.5, "max", True), (1, 0.5, "max", True), (1, 0.5, "sum", False)):
         with pytest.raises(TraceError, match="when it was traced"):
             graph(X, *bad)
 
 
-def test_a_sample_of_another_type_is_specialised():
+def test_a_sample_of_another_type_has_a_graph_of_its_own():
     graph = np2fx.trace(scaled, X, 2, 3)
     check(graph, scaled, X, 2, 4)
-    with pytest.raises(TraceError, match="gain is 3, and was 2"):
-        graph(X, 3, 3)
+    check(graph, scaled, X, 3, 4)
 
 
 @pytest.mark.parametrize("how", ["jit", "pt2"])

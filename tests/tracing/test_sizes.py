@@ -1,6 +1,7 @@
 """Sizes are nodes of the graph: one graph serves all sizes for which NumPy's code goes the same way, and what sizes decided is known."""
 
 import functools
+import math
 import operator
 
 import np2fx
@@ -193,6 +194,20 @@ def test_guards_name_the_line():
     ((guard, (path, line, name)),) = module.face.guards.items()
     assert guard.told(["x"]) == "max((x.shape[0] - 1), 0) > 3"
     assert path == __file__ and line == f.__code__.co_firstlineno + 2 and name == "f"
+
+
+def test_a_size_that_comes_out_of_arithmetic_of_floats():
+    """It makes arrays: of the sample's size, for which the graph then holds."""
+
+    def framed(x):
+        count = math.ceil((1.0 * len(x) - 2) / 2)
+        return np.zeros((count, 2)) + x[0], x[np.arange(0, count * 2, 2)], np.ones(int(len(x) / 2.5)) * x[0]
+
+    graph = np2fx.trace(framed, *_arrays([(5,)], float))
+    (given,) = _arrays([(5,)], float)
+    _same(framed(given), graph(torch.from_numpy(given)))
+    with pytest.raises(np2fx.TraceError, match="holds only for the shapes"):
+        graph(torch.zeros(10, dtype=torch.float64))
 
 
 def test_a_size_is_an_int_to_the_function():

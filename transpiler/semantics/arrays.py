@@ -299,6 +299,24 @@ def can_share(a: numpy.ndarray[Any, Any]) -> bool:
     return aligned and a.flags.writeable and a.dtype.isnative and torch.get_default_device().type == "cpu"
 
 
+_counts_fixed: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_counts_fixed", default=False)
+
+
+def counts_are_fixed() -> bool:
+    """Whether a graph is being made in which as many counts as the function asks for at least are all that there may be."""
+    return _counts_fixed.get()
+
+
+@contextlib.contextmanager
+def fixing_counts(fixed: bool) -> Iterator[None]:
+    """Let a graph demand so, or not."""
+    token = _counts_fixed.set(fixed)
+    try:
+        yield
+    finally:
+        _counts_fixed.reset(token)
+
+
 rearranged: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_rearranged", default=False)
 """True while a function runs whose results torch may have laid out in memory otherwise than NumPy would."""
 

@@ -23,6 +23,7 @@ from .arrays import (
     beside,
     cast,
     common_shape,
+    demand,
     dtype_of,
     holds_tensor,
     in_dtype,
@@ -58,6 +59,10 @@ def straight(ufunc: Ufunc, kinds: tuple[Any, ...]) -> bool:
     (dtype,) = dtypes
     loop = resolve(ufunc.numpy, kinds)
     return set(loop[:-1]) == {dtype} and loop[-1] == (torch.bool if ufunc.compares else dtype)
+
+
+UNINITIALISED = ("where= without out= leaves elements uninitialised", "give out=, or use numpy.where", "uninitialised-memory")
+"""Why an element that a mask leaves out is refused, the way out, and the finding."""
 
 
 class Ufunc:
@@ -105,10 +110,13 @@ class Ufunc:
 
     @staticmethod
     def masked(result: Any, out: Any, where: Any, casting: str = "same_kind") -> Any:
-        """`result` where the mask is true, what `out` held elsewhere."""
-        if out is None or (isinstance(out, tuple) and any(o is None for o in out)):
-            raise Refused("where= without out= leaves elements uninitialised", "give out=, or use numpy.where", "uninitialised-memory")
+        """`result` where the mask is true, what `out` held elsewhere. Without `out` the mask must be true everywhere."""
         mask = mask_of(where)
+        if out is None or (isinstance(out, tuple) and any(o is None for o in out)):
+            demand(mask, Refused(*UNINITIALISED))
+            several = isinstance(result, tuple)
+            made = [torch.clone(torch.broadcast_to(r, common_shape(r.shape, mask.shape))) for r in (result if several else (result,))]
+            return tuple(made) if several else made[0]
         if isinstance(result, tuple):
             return tuple(_kept(mask, r, o, casting) for r, o in zip(result, out, strict=True))
         return _kept(mask, result, out, casting)

@@ -196,7 +196,7 @@ class _Merge:
         for i in mutated:
             copy = graph.create_node("call_function", torch.ops.aten.copy_.default, (inputs[i], merged[count + i]), {})
             results = [copy if r is merged[count + i] else r for r in results]
-        face.outputs = None if is_inline(self.structure) else self.structure
+        face.outputs, face.returned = None if is_inline(self.structure) else self.structure, self.structure
         graph.output(rebuild(self.structure, results.__getitem__) if face.outputs is None else tuple(results))
         graph.eliminate_dead_code(lambda n: n.is_impure() or n.target is torch.ops.aten.copy_.default or must_stay(n))
         graph.lint()
@@ -212,7 +212,7 @@ class _Merge:
         for node in module.graph.nodes:
             if node.op == "placeholder":
                 places[node] = next(inputs)
-                places[node].meta.update({k: v for k, v in node.meta.items() if k == "constant"})
+                places[node].meta.update({k: v for k, v in node.meta.items() if k in ("constant", "loose")})
             elif node.op == "output":
                 return self.in_order(recording, node, places) + left
             elif node.target is torch.ops.aten.copy_.default:

@@ -100,8 +100,8 @@ def identical(a: Any, b: Any) -> Any:
         if type(x) is TracedNumber and (type(y) is TracedNumber or is_number(y)):
             if type(x._value) is bool and type(value_of(y)) is bool:
                 return x == y
-            if type(x._value) is type(value_of(y)) is int:
-                state.running().leave(x, "python-value", "is")
+            if type(x._value) is type(value_of(y)) and (type(x._value) is int or id(x) in state.running().numbers):
+                state.running().leave(x, "python-value", "is")  # an argument may be any object, a float that is computed is a new one
     return False
 
 

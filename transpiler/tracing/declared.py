@@ -45,6 +45,11 @@ def declarations(function: Callable[..., Any], arguments: Mapping[str, Any]) -> 
     return {n: kind for n, kind in found.items() if _is_of(arguments[n], kind)}
 
 
+def declarable(x: Any) -> bool:
+    """Whether a value is a number that can be an input."""
+    return type(x).__name__ in _CLASSES and _is_of(x, type(x).__name__)
+
+
 def _is_of(x: Any, kind: str) -> bool:
     """Python's own number of exactly that type, and one that a tensor can hold."""
     of_type: bool = type(x) is KINDS[_CLASSES[kind]]

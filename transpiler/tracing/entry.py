@@ -18,7 +18,7 @@ import numpy
 import torch
 from torch import fx
 
-from ..semantics.arrays import as_tensor
+from ..semantics.arrays import as_tensor, fixing_counts
 from ..semantics.dtypes import to_torch
 from ..semantics.table import Refused
 from . import state
@@ -41,7 +41,7 @@ from .number import new_number
 from .outputs import finish
 from .parting import Choice
 from .patches import patched
-from .probe import check_sizes
+from .probe import UnsettledError, check_sizes
 from .scalar import TracedScalar
 from .sizes import release
 from .state import is_traced
@@ -80,10 +80,15 @@ def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bo
     for some in (declared, {n: kind for n, kind in declared.items() if kind != "int"}):
         if some and (some is declared or some != declared):
             given = inspect.BoundArguments(bound.signature, dict(bound.arguments))  # type: ignore[arg-type]
-            declare(given.arguments, some)
             with contextlib.suppress(TraceError):
-                return _trace_for(fn, given, check, some)
+                return trace_declared(fn, given, some)
     return _trace_for(fn, bound, check, {})
+
+
+def trace_declared(fn: Callable[..., Any], bound: inspect.BoundArguments, kinds: dict[str, str]) -> TracedModule:
+    """The graph in which the numbers of these names and types, which are among the arguments, are inputs."""
+    declare(bound.arguments, kinds)
+    return _trace_for(fn, bound, True, kinds)
 
 
 def _trace_for(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool, declared: dict[str, str]) -> TracedModule:
@@ -117,7 +122,7 @@ def retrace(face: Face, structure: Any, leaves: list[Any], arguments: dict[str, 
     """The graph for a call that differs from the sample. Raises what the function itself raises there, else TraceError."""
     bound = inspect.BoundArguments(face.signature, arguments)  # type: ignore[arg-type]
     try:
-        return _trace(face.function, bound, structure, leaves, False)
+        return _trace(face.function, bound, structure, leaves, False, counted=face.counted)
     except TraceError:
         problem = problem_of(face, bound, structure, copied(face, leaves))
         if problem is None:
@@ -139,10 +144,11 @@ def problem_of(face: Face, bound: inspect.BoundArguments, structure: Any, leaves
 
 
 def _trace(
-    fn: Callable[..., Any], bound: inspect.BoundArguments, structure: Any, leaves: list[Any], check: bool, apart: bool = False
-) -> TracedModule:
+    fn: Callable[..., Any], bound: inspect.BoundArguments, structure: Any, leaves: list[Any], check: bool, apart: bool = False,
+    counted: bool = False,
+) -> TracedModule:  # fmt: skip
     face = _face(fn, bound.signature, structure, leaves)
-    face.apart = apart
+    face.apart, face.counted = apart, counted
     face.firsts = list(range(len(leaves))) if apart else firsts_of(leaves)
     want: Any = None
     with _untraced():
@@ -167,6 +173,14 @@ def _trace(
                 check_state(before, after, face, leaves, lambda other: run(fn, bound, structure, other))
                 if made.sizes:
                     check_sizes(fn, bound, made, leaves)
+    except UnsettledError as refused:
+        before.restore()
+        if counted:
+            raise
+        try:
+            return _trace(fn, bound, structure, leaves, check, apart, counted=True)
+        except TraceError:
+            raise refused from None
     except BaseException:
         before.restore()  # a trace that is refused leaves nothing behind that the next one would read
         raise
@@ -291,8 +305,8 @@ def _record_way(
     lifter = Lifter(tracer, code_of(fn))
     quiet = warnings.catch_warnings()
     calm = numpy.errstate(all="ignore")
-    with state.opened(tracer), _no_collection(), patched(), torch.no_grad(), _uncompiled(), calm, quiet, tracer.recorder, lifter, \
-            _sizes_released(tracer):  # fmt: skip
+    with state.opened(tracer), fixing_counts(face.counted), _no_collection(), patched(), torch.no_grad(), _uncompiled(), calm, quiet, \
+            tracer.recorder, lifter, _sizes_released(tracer):  # fmt: skip
         warnings.simplefilter("ignore")
         with tracer.inside():
             copies = copied(face, leaves)

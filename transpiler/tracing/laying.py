@@ -184,6 +184,7 @@ class Laid:
         inputs = {key: graph.placeholder(f"read_{i}") for i, key in enumerate(outside)}
         for key, node in inputs.items():
             node.meta["constant"] = not isinstance(key, fx.Node) or key.op == "get_attr"
+            node.meta["loose"] = isinstance(key, fx.Node) and key.meta.get("loose", False)
         places: dict[fx.Node, fx.Node] = {}
         keys = iter(left.reads)
         outputs: list[fx.Node] = []

@@ -26,6 +26,7 @@ from .errors import error as trace_error
 from .extents import Guard
 from .guards import Form, Relations, check_inputs, differ, hold, is_one
 from .layout import laid_out, laid_out_tensor, layout_of
+from .othernumbers import served
 from .structure import beside, laid_over, match, particulars, rebuild, sharing
 
 
@@ -40,6 +41,8 @@ class Face:
     kinds      their NumPy dtypes and shapes
     leaf_kinds their types: ndarray, a NumPy scalar type, torch.Tensor
     outputs    the structure of the result where the graph returns a flat tuple; None where it returns the result itself
+    returned   the structure of the result
+    others     graphs for calls with other Python numbers, by the names and types of these (see othernumbers)
     mutated    the numbers of the arrays that the function writes into
     traced     what may differ in a call: the shapes of the arrays, their layouts in memory, orders of keys and contents of objects,
                which arguments are one object
@@ -52,6 +55,7 @@ class Face:
     apart      whether arguments that are one object are traced as if each were one of its own
     firsts     for each array the first that is the same one
     guards     the relations between sizes that the graph was traced with, and where in the user's code
+    counted    whether the graph demands that no count is longer than the function asks for at least (`np.bincount(minlength=)`)
     known      arrays that the function finds elsewhere, which are constants of the graph
     compared   objects that are no arguments, which the function has held an argument against with `is`"""
 
@@ -62,6 +66,8 @@ class Face:
     kinds: list[tuple[numpy.dtype[Any], tuple[int, ...]]]
     leaf_kinds: list[type] = field(default_factory=list)
     outputs: Any = None
+    returned: Any = None
+    others: dict[Any, TracedModule] = field(default_factory=dict)
     mutated: list[int] = field(default_factory=list)
     traced: tuple[Any, ...] = ()
     declared: dict[str, str] = field(default_factory=dict)
@@ -72,6 +78,7 @@ class Face:
     relations: Relations = ()
     accepted: set[tuple[Any, ...]] = field(default_factory=set)
     apart: bool = False
+    counted: bool = False
     compared: list[Any] = field(default_factory=list)
     known: list[numpy.ndarray[Any, Any]] = field(default_factory=list)
 
@@ -92,12 +99,18 @@ class Face:
     def bind(self, args: Any, kwargs: Any) -> tuple[list[Any], dict[str, Any]]:
         """The arrays of a call, in order, and all arguments. Raises TypeError as the function would, and TraceError where the
         call is not what was traced."""
+        leaves, arguments, refused = self.laid(args, kwargs)
+        if refused is not None:
+            raise refused
+        return leaves, arguments
+
+    def laid(self, args: Any, kwargs: Any) -> tuple[list[Any], dict[str, Any], TraceError | None]:
+        """The same, with the error to be raised."""
         bound = bound_to(self.function, self.signature, args, kwargs)
         leaves: list[Any] = []
         why = declare(bound.arguments, self.declared) or match(self.inputs, dict(bound.arguments), leaves)
-        if why is not None:
-            raise trace_error("python-value", why, "trace the function again for this call", self.place)
-        return leaves, bound.arguments
+        refused = None if why is None else trace_error("python-value", why, "trace the function again for this call", self.place)
+        return leaves, bound.arguments, refused
 
 
 def bound_to(function: Callable[..., Any], signature: inspect.Signature, args: Any, kwargs: Any) -> inspect.BoundArguments:
@@ -120,8 +133,9 @@ def code_of(function: Any) -> types.CodeType | None:
 class TracedModule(fx.GraphModule):
     """The FX graph of a traced function.
 
-    Called like the function, with tensors or arrays: Python numbers and dtypes must be those it was traced with. For shapes
-    other than the sample's the function is traced once more: if that gives the same graph, the call is run, else TraceError.
+    Called like the function, with tensors or arrays: dtypes must be those it was traced with. For shapes other than the sample's the
+    function is traced once more: if that gives the same graph, the call is run, else TraceError. For other Python numbers it is traced
+    once more with these as inputs.
     `forward` is the bare graph: it takes the arrays alone, one after the other, and checks nothing."""
 
     face: Any = None
@@ -135,7 +149,9 @@ class TracedModule(fx.GraphModule):
         return called(self, face, args, kwargs)
 
     def _call_as_function(self, face: Face, args: Any, kwargs: Any) -> Any:
-        leaves, arguments = face.bind(args, kwargs)
+        leaves, arguments, refused = face.laid(args, kwargs)
+        if refused is not None:
+            return served(self, arguments, args, kwargs, refused)
         _check_kinds(face, leaves)
         tensors = [x if isinstance(x, torch.Tensor) else tensor_of(x) for x in leaves]
         if face.mutated:
@@ -145,7 +161,7 @@ class TracedModule(fx.GraphModule):
         try:
             result = super().__call__(*tensors) if fits else self.bare(self, *tensors)
         except Exception as failed:
-            problem = self._raised_by_function(face, leaves, arguments)
+            problem = self.raised_by_function(face, leaves, arguments)
             if problem is None:
                 raise
             raise problem from failed
@@ -154,7 +170,7 @@ class TracedModule(fx.GraphModule):
                 leaves[i][...] = tensors[i].numpy()
         return result if face.outputs is None else rebuild(face.outputs, lambda i: result[i])
 
-    def _raised_by_function(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> Exception | None:
+    def raised_by_function(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> Exception | None:
         """What the function itself raises where its graph fails. The arguments are then as it leaves them."""
         from .entry import problem_of
 

@@ -45,7 +45,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
             if type(x) is TracedNpArray and x._storage is storage and storage.covers(x._value) and x._value.shape == storage.owner.shape:
                 nodes[n] = copy
     plain = is_inline(structure)
-    face.outputs = None if plain else structure
+    face.outputs, face.returned = None if plain else structure, structure
     graph.output(rebuild(structure, lambda i: nodes[i]) if plain else tuple(nodes))
     beside = tracer.recorder.beside(nodes)
     for node in beside:

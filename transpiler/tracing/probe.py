@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from .entry import Recording
 
 
+class UnsettledError(TraceError):
+    """A size depends on values, and none were found for which it is another."""
+
+
 def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, made: Recording, leaves: list[Any]) -> None:
     """Raise TraceError unless the graph of `fn` is the same for samples with which the sizes are others."""
     from .entry import record, run
@@ -51,7 +55,8 @@ def check_sizes(fn: Callable[..., Any], bound: inspect.BoundArguments, made: Rec
         check_values(traced, other, result, given, lambda seen: None)
         settled = True
     if not settled and made.measured:
-        raise error("data-dependent-shape", "a size depends on values, and no other values were found that change it", _WAY_OUT, face.place)
+        message = "a size depends on values, and no other values were found that change it"
+        raise UnsettledError(*error("data-dependent-shape", message, _WAY_OUT, face.place).findings)
 
 
 _WAY_OUT = "keep the size: np.where(mask, x, 0) instead of x[mask], or split the node here"

@@ -309,8 +309,12 @@ class Recorder(Measuring, TorchFunctionMode):
 
     def recorded(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         """Run a call on recorded tensors, and record it."""
-        if any(list(map(self.settled, _deciding(name, args)))) and not (any(map(self.has, args)) or any(map(self.has, kwargs.values()))):
-            return func(*args, **kwargs)
+        if deciding := _deciding(name, args):
+            _ = list(map(self.settled, deciding))
+            if name in _SHAPED or name in _FILLED:
+                args = tuple([self._counted_out(a) for a in args])
+            if not (any(map(self.has, args)) or any(map(self.has, kwargs.values()))):
+                return func(*args, **kwargs)
         refuse_values(name, self.current)
         if name in RANDOM and (name != "dropout" or kwargs.get("training", True)):
             raise error(
@@ -356,6 +360,13 @@ class Recorder(Measuring, TorchFunctionMode):
             self.record(writes, node)
         self.note_results(result, node, outline)
         return result
+
+    def _counted_out(self, x: Any) -> Any:
+        """Python's ints for numbers that are constants, in lists too."""
+        if isinstance(x, (list, tuple)):
+            return type(x)(map(self._counted_out, x)) if type(x) in (list, tuple) else x
+        is_known = isinstance(x, torch.Tensor) and id(x) not in self._nodes and not x.ndim and not x.is_floating_point()
+        return int(x) if is_known else x
 
     def outline_of(self, node: fx.Node, func: Any, call: tuple[str, Any, Any], result: Any, depends: bool) -> Any:
         """What is known of the sizes of a result that depend on values: of this call's, if it `depends`, or of those before."""
@@ -478,8 +489,9 @@ def _deciding(name: str, args: Any) -> list[Any]:
         return []
     if name == "__getitem__":
         return [k for k in (args[1] if isinstance(args[1], tuple) else (args[1],)) if isinstance(k, torch.Tensor)]
-    if name in ("masked_select", "repeat_interleave") or name in _SHAPED:
-        return [x for a in args[1:] for x in (a if isinstance(a, (list, tuple)) else (a,))]
+    if name in ("masked_select", "repeat_interleave") or name in _SHAPED or name in _FILLED:
+        given = args[: _FILLED[name]] if name in _FILLED else args[1:]
+        return [x for a in given for x in (a if isinstance(a, (list, tuple)) else (a,))]
     return list(args[:1])
 
 

@@ -9,7 +9,7 @@ import numpy
 from .array import TracedNpArray
 from .counting import arange, size_of
 from .errors import in_library
-from .number import TracedNumber, choose, is_number, of_size
+from .number import TracedNumber, choose, convert, is_number, of_size
 from .recorder import OWN
 from .scalar import TracedScalar
 from .sizes import TracedSize, holds_size, pinned
@@ -257,7 +257,25 @@ def as_strided(tracer: Tracer, x: Any, shape: Any = None, strides: Any = None, s
         return tracer.note_array(view, x._storage, None)
 
 
+def _trim_zeros(tracer: Tracer, filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """A slice with computed bounds."""
+    if type(filt) is not TracedNpArray or not filt.ndim or not filt.size or tracer.is_constant(filt):
+        return NotImplemented
+    trim = trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = range(filt.ndim) if axis is None else numpy.lib.array_utils.normalize_axis_tuple(axis, filt.ndim, argname="axis")
+    key: list[Any] = [slice(None)] * filt.ndim
+    for d in axes:
+        line = (filt != 0).any(tuple(a for a in range(filt.ndim) if a != d)) if filt.ndim > 1 else filt != 0
+        first = convert(line.argmax(), int) if "f" in trim else 0
+        last = len(line) - line[::-1].argmax() if "b" in trim else len(line)
+        key[d] = slice(first, convert(last * line.any(), int))
+    return filt if not axes else filt[tuple(key)]
+
+
 SPECIAL: dict[str, Any] = {
+    "numpy.trim_zeros": _trim_zeros,
     "numpy.lib.stride_tricks.as_strided": as_strided,
     "numpy.arange": arange,
     "numpy.shape": _shape,

@@ -20,11 +20,11 @@ from ..semantics.arrays import as_tensor, cast, fits, in_dtype
 from ..semantics.destination import for_out
 from ..semantics.dtypes import resolve, to_numpy, to_torch
 from ..semantics.table import Refused, Rule, is_own
-from ..semantics.ufunc import Ufunc, outputs
+from ..semantics.ufunc import UNINITIALISED, Ufunc, outputs
 from .alarms import check_errors
 from .array import FlatIterator, TracedNpArray
 from .calls import Call, bound, listed, setitem, stated, take_out
-from .compare import difference, largest_in
+from .compare import difference, largest_in, values_of
 from .errors import TraceError, user_frame
 from .number import DTYPES, TracedNumber, check_numbers, fitted, new_number
 from .recorder import LAYOUT, OWN
@@ -407,6 +407,8 @@ class Tracer(Views):
         kwargs = {k: v for k, v in kwargs.items() if k not in ("order", "subok")}
         if method == "__call__":
             where = kwargs.pop("where", True)
+            if out is None and where is not True:
+                self._check_mask(where)
             if known.rule is None:
                 self._unmapped(known)
             pure = known.rule.call.compute if isinstance(known.rule.call, Ufunc) else known.rule.body
@@ -420,6 +422,12 @@ class Tracer(Views):
         if out is None or method == "outer":
             return getattr(self._ufunc_of(known), method)(*args, **kwargs)
         return getattr(self._ufunc_of(known), f"{method}_value")(*args, **kwargs, out=out[0])
+
+    def _check_mask(self, where: Any) -> None:
+        """Without `out=` a mask must let all elements through: of the sample here, of others the graph asserts it."""
+        with torch._C.DisableTorchFunction():
+            if self.on_sample and not bool(numpy.all(values_of(where) if isinstance(where, torch.Tensor) else where)):
+                raise Refused(*UNINITIALISED)
 
     def _key(self, key: Any) -> Any:
         """A list with traced parts is an index array to NumPy."""
