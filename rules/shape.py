@@ -360,7 +360,7 @@ def ndarray_repeat(a, repeats, /, axis=None):
 
 @rule("numpy.trim_zeros", kind="shape", view=True, examples=("np.trim_zeros(v)", "np.trim_zeros(v, 'f')", "np.trim_zeros(m, axis=0)"))
 def trim_zeros(filt, trim="fb", axis=None):
-    """A view without the zeros at the ends. How long it is depends on the values, so it cannot be traced."""
+    """A view without the zeros at the ends. How long it is depends on the values; `trace` makes a slice with computed bounds of it."""
     if isinstance(filt, (list, tuple)) and not holds_tensor(filt):
         return numpy.trim_zeros(filt, trim, axis)  # a list stays a list
     a, trim = as_tensor(filt), trim.lower()
