@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import numpy
 import torch
 
-from ..semantics.arrays import as_tensor, cast, demand, is_recording, is_scalar, known, read_only, store, zero_d_array
+from ..semantics.arrays import as_tensor, cast, copied_layout, demand, is_recording, is_scalar, known, read_only, store, zero_d_array
 from ..semantics.copying import copied
 from ..semantics.dtypes import to_numpy, to_torch
 from ..semantics.table import Refused, refuse, rule
@@ -92,7 +92,8 @@ def ndarray_copy(a, order="C"):
         return _same_kind(torch.clone(a), a)
     if order == "C":
         return torch.clone(a, memory_format=torch.contiguous_format)
-    return _same_kind(ordered(torch.clone(a), order), a)
+    lies = "F" if not a.is_contiguous() and a.permute(*range(a.ndim)[::-1]).is_contiguous() else "C"
+    return _same_kind(copied_layout(ordered(torch.clone(a), lies if order in ("A", "a") else order), a, order), a)
 
 def _same_kind(made, a):
     """A 0-d result is an array where `a` is one; of a scalar it is a scalar."""

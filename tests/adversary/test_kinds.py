@@ -197,6 +197,11 @@ def test_orders_of_memory_of_arguments():
     right("return x.T.ravel('K'), x.ravel('A'), x.T[0].ravel('K')", np.arange(6.0).reshape(2, 3))
 
 
+@pytest.mark.parametrize("made", ["x.T.copy('K')", "x.transpose(1, 0, 2).copy('A')", "x.T[1:].copy('A')", "x[:, :, ::2].copy('F')", "x.T.copy('K').copy('A')"])
+def test_orders_of_memory_of_copies(made):
+    right(f"y = {made}\nreturn y.ravel('K'), y.ravel('A'), y.copy('A').flatten('K')", np.arange(24.0).reshape(2, 2, 6))
+
+
 @pytest.mark.parametrize("made", ["np.broadcast_to(x, (2, 3))", "np.diag(x).diagonal()", "np.broadcast_to(x, (3,))[::-1]", "np.broadcast_to(x, (2, 3)).T",
                                   "np.asarray(np.broadcast_to(x, (3,)))", "np.broadcast_to(x, (2, 3))[0]", "np.diag(x).diagonal()[:]"])  # fmt: skip
 @pytest.mark.parametrize("write", ["v += 1", "v[0] = 1", "v.fill(-1.5)", "for r in v:\n    r += 1"])

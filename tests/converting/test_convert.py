@@ -157,6 +157,20 @@ def test_refusals_name_their_place(tmp_path, code, name):
     assert all(f.hint for f in refused.value.findings)
 
 
+def test_memory_that_is_filled_by_several_statements():
+    def node(x):
+        o, (p, q) = np.empty(3), (np.empty_like(x), 2.0)
+        np.cumsum(x, dtype=np.int16, out=o)
+        r, v = p, p[1:]
+        r[0] = q
+        v[:] = x[:2]
+        return o, p
+
+    x = np.array([1.5, 2.0, 3.5])
+    for want, got in zip(node(x), np2fx.convert(node)(torch.from_numpy(x)), strict=True):
+        np.testing.assert_array_equal(got.numpy(), want)
+
+
 def test_torch_values_keep_torchs_meaning():
     policy = torch.nn.Linear(3, 2).double()
 

@@ -82,6 +82,25 @@ def test_computed_with_it_is_native():
     same(np2fx.trace(fn, x)(torch.from_numpy(x)), fn(x))
 
 
+MOVED = ["x.astype('>f4').astype('<f4') * 2", "np.array(x, dtype='>i4') + 1", "np.asarray(x, '>f8')[1:].reshape(2, 1).T * 2",
+         "x.astype('>f8').sum()", "x.astype(np.dtype('>f4')).cumsum()", "np.concatenate([x.astype('>f8'), x])",
+         "x.astype('>i2') // np.int16(2)", "x.astype('>f4')[0]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", MOVED)
+def test_a_foreign_byte_order_in_between(code):
+    fn = eval(f"lambda x: {code}", {"np": np})
+    graph = np2fx.trace(fn, np.array([1.5, 2, 3]))
+    for x in (np.array([1.5, 2, 3]), np.array([0.25, -7, 9])):
+        same(graph(torch.from_numpy(x)), fn(x))
+
+
+@pytest.mark.parametrize("code", ["x.astype('>f8')", "x.astype('>f8').T", "x.astype('>f8').view('u1')", "x.astype('>i4').byteswap() + 1"])
+def test_its_bytes_are_refused(code):
+    with pytest.raises(TraceError, match="byte order"):
+        np2fx.trace(eval(f"lambda x: {code}", {"np": np}), np.ones(3))
+
+
 def whole(x):
     return x[0].is_integer(), 1.0 if x[1].is_integer() else 0.5, x.sum().is_integer()
 

@@ -337,12 +337,24 @@ def given(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
+def has_numpys_layout(x: torch.Tensor) -> bool:
+    """Whether an array surely lies in memory as NumPy's does."""
+    if not rearranged.get() or sum(n > 1 for n in x.shape) < 2:
+        return True
+    *_, root = _owners(x)
+    return bool(getattr(root, "_np2fx_given", False))
+
+
+def copied_layout(made: torch.Tensor, of: torch.Tensor, order: str) -> torch.Tensor:
+    """`made`, a copy of `of` in a memory order. What lies as NumPy's does, or in an order that was named, has a copy that does so."""
+    if rearranged.get() and (order in ("C", "F") or has_numpys_layout(of)):
+        given(_owner(made))
+    return made
+
+
 def demand_layout(x: torch.Tensor) -> None:
     """Refused where the order of the elements in memory is asked for, and torch's may not be NumPy's."""
-    if not rearranged.get() or sum(n > 1 for n in x.shape) < 2:
-        return
-    *_, root = _owners(x)
-    if not getattr(root, "_np2fx_given", False):
+    if not has_numpys_layout(x):
         message = "the order of an intermediate result in memory, which torch may have laid out otherwise than NumPy"
         raise Refused(message, 'say which order is meant: order="C" or "F"', "unsupported-argument")
 

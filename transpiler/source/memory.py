@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from .names import Names
 from .walking import walk
@@ -27,10 +28,20 @@ def unwritten(body: list[ast.stmt], names: Names) -> list[ast.Call]:
     kept = {id(k.value) for n in every if isinstance(n, ast.Call) for k in n.keywords if k.arg == "out"}
     for n in every:
         targets = n.targets if isinstance(n, ast.Assign) else [n.target] if isinstance(n, (ast.AnnAssign, ast.NamedExpr)) else []
-        if targets and (not all(isinstance(t, ast.Name) for t in targets) or {_root(t) for t in targets} & filled):
-            value = n.value  # type: ignore[attr-defined]
+        for target, value in [p for t in targets for p in pairs(t, n.value)]:  # type: ignore[attr-defined]
+            if isinstance(target, ast.Name) and target.id not in filled:
+                continue
             kept |= {id(v) for v in ((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))}
     return [call for call in made if id(call) not in kept and not _is_empty_shape(call, emptied)]
+
+
+def pairs(target: ast.expr, value: ast.expr | None) -> list[tuple[ast.expr, Any]]:
+    """What is bound to what by an assignment: `a, b = x, y` is two of them."""
+    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, (ast.Tuple, ast.List)):
+        return [(target, value)]
+    if len(target.elts) != len(value.elts) or any(isinstance(t, ast.Starred) for t in (*target.elts, *value.elts)):
+        return [(target, value)]
+    return [p for t, v in zip(target.elts, value.elts, strict=True) for p in pairs(t, v)]
 
 
 def _filled(every: list[ast.AST]) -> set[str]:
@@ -56,11 +67,11 @@ def _views(every: list[ast.AST]) -> set[tuple[str, str]]:
     found = set()
     for n in every:
         if isinstance(n, ast.Assign):
-            value: ast.AST = n.value
-            while isinstance(value, (ast.Subscript, ast.Attribute)) or (isinstance(value, ast.Call) and _gives_view(value)):
-                value = value.func if isinstance(value, ast.Call) else value.value
-            if isinstance(value, ast.Name):
-                found |= {(t.id, value.id) for t in n.targets if isinstance(t, ast.Name)}
+            for target, value in [p for t in n.targets for p in pairs(t, n.value)]:
+                while isinstance(value, (ast.Subscript, ast.Attribute)) or (isinstance(value, ast.Call) and _gives_view(value)):
+                    value = value.func if isinstance(value, ast.Call) else value.value
+                if isinstance(value, ast.Name) and isinstance(target, ast.Name):
+                    found.add((target.id, value.id))
     return found
 
 

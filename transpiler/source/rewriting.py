@@ -20,6 +20,7 @@ from .inference import Inference
 from .keeping import filled, kept_paths, others
 from .layouts import BY_LAYOUT, Layouts, called_name
 from .matching import convert_patterns
+from .memory import pairs
 from .reading import yields
 from .results import catches_attributes
 from .rewriting_expressions import SYMBOLS, Expressions, grouped
@@ -159,13 +160,7 @@ class Rewriter(Expressions):
             self.augmented(s)
         elif isinstance(s, ast.With):
             self.entered(s)
-        elif (
-            isinstance(s, ast.Assign)
-            and self.uninitialised(s.value)
-            and isinstance(s.targets[0], ast.Name)
-            and s.targets[0].id in self.filled
-        ):
-            self.permitted.add(s.value)
+        elif isinstance(s, ast.Assign) and self._fresh_memory(s):
             self.piece(s.value, self.text(s.value))
         elif isinstance(s, ast.Assign) and self._one_by_one(s):
             self.item_assignment(s)
@@ -537,6 +532,13 @@ class Rewriter(Expressions):
                 given = [*n.args, *(k.value for k in n.keywords)]
                 return not self.is_pure(n.func) and any(self.is_key(a) or self.fact(a).kind == "other" for a in given)
         return False
+
+    def _fresh_memory(self, s: ast.Assign) -> bool:
+        """Permit `np.empty` bound to names that are written into after; True where nothing else is bound, to one target."""
+        found = pairs(s.targets[0], s.value)
+        some = {v for t, v in found if isinstance(t, ast.Name) and t.id in self.filled and self.uninitialised(v)}
+        self.permitted |= some
+        return len(found) == len(some)
 
     def _filled_names(self, inside: list[ast.AST]) -> set[str]:
         """The names whose arrays are written into after they are made: by index, as `out=`, by a copy or a fill, by who knows what."""

@@ -404,7 +404,7 @@ def fitted(tracer: Tracer, function: numpy.ufunc, method: str, inputs: tuple[Any
     if function in COMPARISONS.values() and dtypes and all(numpy.dtype(d).kind in "iu" for d in dtypes):
         return tuple(_strong(tracer, x, x._tensor) if type(x) is TracedNumber else x for x in inputs)  # NumPy's are exact
     try:
-        kinds = tuple(kind_of(x) if is_number(x) else to_torch(_dtype(x)) for x in inputs)
+        kinds = tuple(kind_of(x) if is_number(x) else to_torch(_dtype(x).newbyteorder("=")) for x in inputs)
         loop = resolve(function, kinds, *((to_torch(kwargs["dtype"]),) if kwargs.get("dtype") is not None else ()))
     except Exception:
         return inputs  # NumPy itself says what is wrong

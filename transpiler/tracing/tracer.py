@@ -18,11 +18,12 @@ import torch
 from ..rules.arithmetic import scalar_power
 from ..semantics.arrays import as_tensor, cast, fits, in_dtype
 from ..semantics.destination import for_out
-from ..semantics.dtypes import resolve, to_numpy, to_torch
+from ..semantics.dtypes import holding, resolve, to_numpy, to_torch
 from ..semantics.table import Refused, Rule, is_own
 from ..semantics.ufunc import UNINITIALISED, Ufunc, outputs
 from .alarms import check_errors
 from .array import FlatIterator, TracedNpArray
+from .byteorder import OF_BYTES, check_order, native_order
 from .calls import Call, bound, listed, setitem, stated, take_out
 from .compare import difference, largest_in, values_of
 from .errors import TraceError, user_frame
@@ -207,6 +208,8 @@ class Tracer(Views):
             check_method(array, name)
             check_partners((array, args, kwargs))
             self._mark(known.name)
+            if name in OF_BYTES:
+                check_order(self, array, name)
             if name == "resize":
                 return self.resize(array, *args, **kwargs)
             if name == "setflags":
@@ -394,6 +397,7 @@ class Tracer(Views):
 
     def _body(self, known: Known, args: Any, kwargs: Any, out: Any = None) -> Any:
         rule = self._rule(known)
+        args, kwargs = native_order(known.name, args, kwargs)
         if known.name.startswith("numpy.ndarray.") and args and isinstance(args[0], (numpy.ndarray, numpy.generic)):
             args = (as_tensor(args[0]), *args[1:])
         return rule.body(*args, **kwargs) if out is None or rule.writes else for_out(rule, out, args, kwargs)
@@ -473,7 +477,7 @@ class Tracer(Views):
     def _check_same(self, real: Any, tensor: torch.Tensor, known: Known) -> None:
         with torch._C.DisableTorchFunction():  # nothing hangs on these sizes
             shape, dtype = tuple(tensor.shape), tensor.dtype
-        if real.shape != shape or to_torch(real.dtype) != dtype:
+        if real.shape != shape or holding(real) != dtype:
             got = f"{to_numpy(dtype)} of shape {shape}"
             self.fail("mismatch", f"the rule of {known.name} gives {got}, NumPy {real.dtype} of shape {real.shape}")
         if self.diagnose is not None and known.name not in ("numpy.empty", "numpy.empty_like"):
