@@ -161,9 +161,8 @@ def test_memory_that_is_filled_by_several_statements():
     def node(x):
         o, (p, q) = np.empty(3), (np.empty_like(x), 2.0)
         np.cumsum(x, dtype=np.int16, out=o)
-        r, v = p, p[1:]
-        r[0] = q
-        v[:] = x[:2]
+        p[0] = q
+        p[1:] = x[:2]
         return o, p
 
     x = np.array([1.5, 2.0, 3.5])

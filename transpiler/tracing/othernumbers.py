@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -36,10 +35,8 @@ def served(module: TracedModule, arguments: dict[str, Any], args: Any, kwargs: A
     kinds = {**face.declared, **apart}
     key = tuple(sorted(kinds.items()))
     if key not in face.others:
-        dynamo = sys.modules.get("torch._dynamo")  # it would compile the tracer, where a compiled graph has fallen back to Python
-        make = _traced if dynamo is None else dynamo.disable(_traced)
         try:
-            face.others[key] = make(module, arguments, kinds)
+            face.others[key] = _traced(module, arguments, kinds)
         except TraceError as problem:
             raise refused from problem
     return _as_returned(face, face.others[key](*args, **kwargs))
