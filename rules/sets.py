@@ -53,6 +53,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     if not assume_unique:
         ar1, places1 = unique(ar1, return_index=True)
         ar2, places2 = unique(ar2, return_index=True)
+    ar1, ar2 = as_tensor(ar1), as_tensor(ar2)
     ready, order = _together(ar1, ar2)
     twice = torch.eq(ready[1:], ready[:-1])
     values = ready[:-1][twice]

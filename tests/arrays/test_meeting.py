@@ -82,3 +82,64 @@ def test_errors_that_numpy_is_told_to_raise(text):
         eval(text, {"np": tnp, "t": t})
     with np.errstate(all="ignore"):
         eval(text, {"np": tnp, "t": t})
+
+
+def test_memory_on_which_no_tensor_can_lie_stays_numpys():
+    raw = np.zeros(40, np.uint8)
+    shift = 8 if raw.ctypes.data % 16 == 0 else 0
+    t = tnp.frombuffer(raw, complex, 1, shift)
+    t[...] = 1j
+    assert type(t) is np.ndarray and raw.any()
+    field = np.zeros(3, [("a", "i1"), ("b", "f8")])["b"]
+    assert np.shares_memory(tnp.asarray(field), field) and (tnp.sin(field) == 0).all()
+
+
+ORDERS = ("a.T < a", "a.T + a", "b.sum(0)", "b.mean(axis=1)", "np.stack([a.T, a.T])", "b[:, [1, 0]]", "np.fft.fft(a, axis=0)")
+
+
+@pytest.mark.parametrize("text", ORDERS)
+def test_results_lie_in_memory_as_numpys(text):
+    made = []
+    for np_ in (np, tnp):
+        a, b = np_.arange(1.0, 10.0).reshape(3, 3), np_.asarray(np.arange(24.0).reshape((2, 3, 4), order="F"))
+        made.append(eval(text, {"np": np_, "a": a, "b": b}))
+    assert made[0].strides == made[1].strides and (made[0] == made[1]).all()
+
+
+BACKWARDS = ("np.split(a[::-1], [1])[1]", "np.rot90(m)", "np.flip(m).T", "np.atleast_2d(a[::-1])", "np.moveaxis(m[::-1], 0, 1)")
+
+
+@pytest.mark.parametrize("text", BACKWARDS)
+def test_functions_give_views_that_run_backwards(text):
+    kept = []
+    for np_ in (np, tnp):
+        a, m = np_.arange(4.0), np_.arange(6.0).reshape(2, 3)
+        view = eval(text, {"np": np_, "a": a, "m": m})
+        view += 10
+        kept.append((a, m, view.strides))
+    assert all((x == y).all() for x, y in zip(kept[0][:2], kept[1][:2], strict=True)) and kept[0][2] == kept[1][2]
+
+
+def test_what_numpy_refuses_of_matrix_products_in_place():
+    a = tnp.arange(3.0)
+    with pytest.raises(ValueError, match="inplace"):
+        a @= a
+    m = same = tnp.eye(2)
+    m @= tnp.array([[1.0, 2.0], [3.0, 4.0]])
+    assert m is same and m.tolist() == [[1, 2], [3, 4]]
+
+
+def test_elements_in_the_order_of_numpys_own_loops():
+    made = [np_.array([3.0, 1.0, 2.0, 0.0]) for np_ in (np, tnp)]
+    for a in made:
+        a.flat = a[::-1]
+        a.flat[1:] = a[:-1]
+    assert made[0].tolist() == made[1].tolist()
+    assert tnp.eye(3).argpartition(0).tolist() == np.eye(3).argpartition(0).tolist()
+    assert isinstance(tnp.arange(3.0)[tnp.array(0), ...], np.ndarray)
+
+
+def test_warnings_of_reductions():
+    for of_nothing in (lambda: tnp.zeros(0).mean(), lambda: tnp.nanmax(tnp.array([np.nan])), lambda: tnp.array([1.0]).var(ddof=1)):
+        with pytest.warns(RuntimeWarning):
+            of_nothing()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from operator import setitem
 from typing import Any
 
 import numpy
 
 from ..semantics.indexing import FlatView
-from .passing import Call, lifted, lowered
+from .memory import is_host
+from .passing import Call, by_numpy, lifted, lowered
 
 
 class flatiter:  # noqa: N801 - NumPy's name
@@ -34,6 +36,9 @@ class flatiter:  # noqa: N801 - NumPy's name
         return lifted(self.view[lowered(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if is_host(self.base._tensor):  # NumPy reads what it has written where the values are the array's own
+            by_numpy(setitem, (self, key, value), {})
+            return
         call = Call()
         self.view[call.lower(key)] = call.lower(value)
         self.base._keep(self.view.base)

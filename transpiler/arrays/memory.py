@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 import torch
 
-from ..semantics.arrays import as_tensor, flip, is_read_only, read_only, zero_d_array
+from ..semantics.arrays import flip, is_read_only, read_only, zero_d_array
 from ..semantics.dtypes import to_torch
 from ..semantics.table import Refused
 
@@ -41,19 +41,19 @@ def values_of(tensor: torch.Tensor) -> numpy.ndarray[Any, Any]:
 
 
 def from_memory(array: numpy.ndarray[Any, Any]) -> tuple[torch.Tensor, tuple[int, ...]]:
-    """A tensor on the memory of a NumPy array, and the axes that are flipped in it. A copy where torch cannot lie on it (a foreign byte
-    order, elements that overlap). Raises Refused where torch has no such dtype."""
+    """A tensor on the memory of a NumPy array, and the axes that are flipped in it. Raises Refused where torch has no such dtype, or cannot
+    lie there: elements in a foreign byte order, or at places that are no multiples of their size, at which torch crashes."""
     to_torch(array.dtype)
     flipped = tuple(d for d, (stride, n) in enumerate(zip(array.strides, array.shape, strict=True)) if stride < 0 and n > 1)
     forward = numpy.flip(array, flipped) if flipped else array
     if any(s < 0 for s in forward.strides):  # an axis of at most one element, whose stride is nothing
         forward = numpy.lib.stride_tricks.as_strided(forward, strides=[max(s, 0) for s in forward.strides])
-    if not array.dtype.isnative or any(s % max(array.itemsize, 1) for s in forward.strides):
-        return zero_d_array(as_tensor(array)), ()
-    if forward.flags.writeable:
-        return zero_d_array(torch.from_numpy(forward)), flipped
-    made = zero_d_array(_locked(forward))
-    return read_only(made), flipped
+    if not array.dtype.isnative or any(s % array.itemsize for s in forward.strides):
+        raise Refused("torch cannot lie on memory whose elements overlap or are in a foreign byte order", "use a copy", "opaque-call")
+    made = torch.from_numpy(forward) if forward.flags.writeable else read_only(_locked(forward))
+    if made.data_ptr() % array.itemsize:
+        raise Refused("torch cannot lie on memory that is not aligned to its elements", "use a copy", "opaque-call")
+    return zero_d_array(made), flipped
 
 
 def _locked(array: numpy.ndarray[Any, Any]) -> torch.Tensor:

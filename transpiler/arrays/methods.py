@@ -13,7 +13,7 @@ import numpy
 from .. import rules
 from ..semantics.arrays import read_only
 from .memory import is_host
-from .passing import Shown, through
+from .passing import Shown, through, through_rule
 
 
 def install(kind: Any) -> None:
@@ -46,7 +46,7 @@ def _method(name: str, original: Any) -> Callable[..., Any]:
         rule = rules.load_once().get(path)
         if rule is None or (rule.view and (self._flipped or _names_class(args, kwargs)) and is_host(self._tensor)):
             return looked_at(self, original, args, kwargs)
-        return through(rule.call, (self, *args), kwargs, original)
+        return through_rule(rule, (self, *args), kwargs, original)
 
     return method
 

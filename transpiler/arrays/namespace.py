@@ -19,7 +19,7 @@ from ..semantics.table import Refused, original
 from ..semantics.ufunc import Ufunc
 from . import ufuncs
 from .ndarray import ndarray
-from .passing import by_numpy, is_made, through
+from .passing import by_numpy, is_made, through, through_rule
 
 
 class Namespace(types.ModuleType):
@@ -52,7 +52,7 @@ def _found(path: str, of: Any) -> Any:
     if rule is not None and callable(of):
         return _of_rule(rule, of)
     if rule is not None:
-        return _Indexed(rule.call)  # numpy.r_, numpy.mgrid
+        return _Indexed(rule.call, of)  # numpy.r_, numpy.mgrid
     if path in ("numpy.random.Generator", "numpy.random.RandomState"):
         return of
     if (inspect.isclass(of) and not _takes_arrays(of)) or not callable(of):
@@ -71,7 +71,7 @@ def _takes_arrays(kind: type) -> bool:
 def _of_rule(rule: Any, of: Any) -> Callable[..., Any]:
     @functools.wraps(of, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
-        return by_numpy(of, args, kwargs) if is_made(args, kwargs) else through(rule.call, args, kwargs, of)
+        return by_numpy(of, args, kwargs) if is_made(args, kwargs) else through_rule(rule, args, kwargs, of)
 
     return call
 
@@ -116,11 +116,14 @@ class Drawing:
 class _Indexed:
     """`numpy.r_` and its kin, which are asked by index."""
 
-    def __init__(self, rule: Any) -> None:
-        self.rule = rule
+    def __init__(self, rule: Any, of: Any) -> None:
+        self.rule, self.of = rule, of
 
     def __getitem__(self, key: Any) -> Any:
-        return through(self.rule.__getitem__, (key,), {})
+        return through(self.rule.__getitem__, (key,), {}, self.of.__getitem__)
+
+    def __len__(self) -> int:
+        return len(self.of)
 
 
 @functools.cache
@@ -134,7 +137,7 @@ def dispatched(function: Any, args: Any, kwargs: Any) -> Any:
     numpys = getattr(function, "_implementation", function)
     name = _names().get(id(function))
     if name is not None:
-        return through(rules.lookup(name).call, args, kwargs, numpys)
+        return through_rule(rules.lookup(name), args, kwargs, numpys)
     return by_numpy(numpys, args, kwargs, _no_rule(f"{function.__module__}.{function.__name__}"))
 
 

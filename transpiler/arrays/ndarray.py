@@ -12,8 +12,9 @@ import numpy
 import torch
 
 from .. import rules
-from ..semantics.arrays import check_writable, flip, is_read_only, read_only, stands_for, zero_d_array
+from ..semantics.arrays import flip, is_read_only, read_only, stands_for, zero_d_array
 from ..semantics.dtypes import to_numpy
+from ..semantics.table import Refused
 from . import buffers, methods, operators, passing
 from .flat import flatiter
 from .memory import from_memory, is_host, seen_by_numpy, turned, values_of
@@ -68,10 +69,13 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
 
     @classmethod
     def _seen(cls, array: Any, base: Any = None) -> Any:
-        """The array on the memory of NumPy's; its scalars, and arrays that torch has no dtype for, as they are."""
+        """The array on the memory of NumPy's; its scalars, and arrays on which no tensor can lie, as they are."""
         if type(array) is not numpy.ndarray or array.dtype.char not in _HELD or not array.dtype.isnative:
             return array
-        tensor, flipped = from_memory(array)
+        try:
+            tensor, flipped = from_memory(array)
+        except Refused:
+            return array
         return cls._of(tensor, flipped, array.base if base is None else base)
 
     @property  # type: ignore[misc]
@@ -275,7 +279,10 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        self.flat[:] = value
+        if is_host(self._tensor):
+            passing.by_numpy(setattr, (self, "flat", value), {})
+        else:
+            self.flat[:] = value
 
     @property
     def real(self) -> Any:
@@ -315,7 +322,6 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         if is_host(self._tensor) and (self._base is not None or self._flipped) and math.prod(map(int, sizes)) != self.size:
             raise ValueError("cannot resize this array: it does not own its data")
-        check_writable(self._tensor)
         array = self._numpy().copy("K")
         array.resize(*shape, refcheck=False)
         self._tensor = from_memory(array)[0]

@@ -10,6 +10,7 @@ import numpy
 import torch
 
 from ..semantics.arrays import check_writable, stands_for
+from ..semantics.table import Refused
 from .world import stops_at_errors
 
 _FLOATS = frozenset((torch.float32, torch.float64))
@@ -56,7 +57,7 @@ def binary(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset[t
         a = self._tensor
         if a.dtype in plain and not self._flipped and a.ndim and not stops_at_errors():
             b = other._tensor if type(other) is type(self) and not other._flipped else other
-            if b.dtype is a.dtype if isinstance(b, torch.Tensor) else _weak(b, a.dtype):
+            if (b.dtype is a.dtype and in_one_order(a, b)) if isinstance(b, torch.Tensor) else _weak(b, a.dtype) and all(a.stride()):
                 try:
                     return self._of(python(a, b))
                 except RuntimeError:
@@ -74,7 +75,7 @@ def reflected(name: str, ufunc: str, python: Callable[..., Any], plain: frozense
 
     def method(self: Any, other: Any) -> Any:
         a = self._tensor
-        if a.dtype in plain and not self._flipped and a.ndim and _weak(other, a.dtype) and not stops_at_errors():
+        if a.dtype in plain and not self._flipped and a.ndim and _weak(other, a.dtype) and all(a.stride()) and not stops_at_errors():
             return self._of(python(other, a))
         if leaves_it(self, other):
             return NotImplemented
@@ -100,13 +101,30 @@ def in_place(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset
         if leaves_it(self, other):
             return NotImplemented
         if ufunc == "matmul":
-            self[...] = compute(ufunc, self, other)
-            return self
+            return _times_matrix(self, other)
         compute(ufunc, self, other, out=self)
         return self
 
     method.__name__ = f"__i{name}__"
     return method
+
+
+def _times_matrix(self: Any, other: Any) -> Any:
+    """`self @= other`: which operands it takes is NumPy's to say. With a gradient two matrices are taken."""
+    from .passing import by_numpy
+
+    try:
+        return by_numpy(operator.imatmul, (self, other), {})
+    except Refused:
+        if self.ndim < 2 or getattr(other, "ndim", 0) < 2:
+            raise
+    self[...] = compute("matmul", self, other)
+    return self
+
+
+def in_one_order(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether torch lays out in memory what it makes of two tensors as NumPy does: where they differ, C order wins there."""
+    return (a.is_contiguous() and b.is_contiguous()) or (a.stride() == b.stride() and a.shape == b.shape and all(a.stride()))
 
 
 def _meets(a: torch.Tensor, b: torch.Tensor) -> bool:

@@ -5,7 +5,9 @@ Tensors in give tensors out: a call that is handed tensors alone is the rule its
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import types
 from collections import deque
 from collections.abc import Callable
@@ -14,9 +16,10 @@ from typing import Any
 import numpy
 import torch
 
-from ..semantics.arrays import is_scalar
+from ..semantics.arrays import is_read_only, is_scalar, read_only
 from ..semantics.indexing import FlatView
-from ..semantics.table import Refused
+from ..semantics.layouts import like_numpys, of_ufunc
+from ..semantics.table import Refused, Rule
 from . import world
 from .memory import is_host
 from .scalars import Graded, scalar
@@ -110,7 +113,7 @@ class Call:
     def _array(self, x: Any) -> torch.Tensor:
         tensor: torch.Tensor = x._tensor
         if x._flipped:
-            tensor = x.tensor
+            tensor = read_only(x.tensor) if is_read_only(x._tensor) else x.tensor
             self.turned.append((x, tensor, tensor._version))
         self.arrays[id(tensor)] = (x, tensor)
         return tensor
@@ -121,6 +124,20 @@ class Call:
             if tensor is base or tensor._base is base:
                 return x if x._base is None else x._base
         return None
+
+    def is_turned(self, found: Any) -> bool:
+        """Whether a result is a view of a copy that stands for an array that runs backwards."""
+        if isinstance(found, (tuple, list)):
+            return any(map(self.is_turned, found))
+        if not isinstance(found, torch.Tensor):
+            return False
+        return any(found._base is copy for x, copy, _ in self.turned if is_host(x._tensor))
+
+    def is_in_order(self, found: Any) -> bool:
+        """Whether all arrays lie in C order, so that what NumPy makes of them does, and the result does."""
+        if self.turned or (isinstance(found, torch.Tensor) and not found.is_contiguous()):
+            return False
+        return all(tensor.is_contiguous() for _, tensor in self.arrays.values())
 
     def settle(self) -> None:
         """What was written into copies goes into the memory that they stand for."""
@@ -165,10 +182,27 @@ def lowered(x: Any) -> Any:
     return Call().lower(x)
 
 
-def through(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numpys: Callable[..., Any] | None = None) -> Any:
+def through_rule(rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], numpys: Callable[..., Any]) -> Any:
+    """`through`, with what is known of a rule: the order that `partition` leaves open is NumPy's own, and NumPy warns of
+    reductions that give NaN."""
+    if _leaves_order_open(rule.body):
+        with contextlib.suppress(Refused):
+            return by_numpy(numpys, args, kwargs)
+    return through(rule.call, args, kwargs, numpys, rule.kind == "reduction")
+
+
+@functools.cache
+def _leaves_order_open(body: Callable[..., Any]) -> bool:
+    return "kth" in inspect.signature(body).parameters
+
+
+def through(
+    rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numpys: Callable[..., Any] | None = None, warns: bool = False
+) -> Any:
     """A rule called with NumPy's objects: objects come out, unless tensors alone went in.
 
-    numpys  NumPy's own function, which is called on the same memory where the rule refuses"""
+    numpys  NumPy's own function, which is called on the same memory where the rule refuses
+    warns   whether NumPy warns where the result is NaN (a mean of nothing): it is then asked, for its warnings"""
     if numpys is not None and world.stops_at_errors():
         return by_numpy(numpys, args, kwargs)
     call = Call()
@@ -184,18 +218,50 @@ def through(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
         if numpys is None or call.tensors:
             raise
         return by_numpy(numpys, args, kwargs, refused)
-    if numpys is not None and _is_cut_off(found):
+    if numpys is not None and (_is_cut_off(found) or (call.turned and call.is_turned(found))):
         return by_numpy(numpys, args, kwargs)
     if call.turned:
         call.settle()
+    if numpys is not None and call.arrays and "out" not in kwargs and (numpys in _KEYED or not call.is_in_order(found)):
+        found = _laid_out(found, call, numpys, args, kwargs)
+    if warns and isinstance(found, torch.Tensor) and is_host(found) and "out" not in kwargs and _holds_nan(found):
+        with contextlib.suppress(Refused):
+            by_numpy(numpys or rule, args, kwargs)
     return found if call.tensors and not call.arrays else call.raise_(found)
+
+
+_KEYED = (numpy.ndarray.__getitem__,)
+"""What gives results in another order than C of arrays in that order."""
+
+
+def _laid_out(found: Any, call: Call, numpys: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A result in the order in memory that NumPy gives it: whether `reshape` makes a view of it hangs on that."""
+    given = [tensor for _, tensor in call.arrays.values()]
+
+    def ask() -> Any:
+        shown = Shown()
+        operands = [shown.show(a) for a in args]
+        if isinstance(numpys, numpy.ufunc) and numpys.signature is None:
+            made = of_ufunc([numpy.asarray(x) for x in operands])
+            return made if numpys.nout == 1 else (made,) * numpys.nout
+        return numpys(*operands, **{k: shown.show(v) for k, v in kwargs.items()})
+
+    if any(callable(x) and not isinstance(x, type) for x in (*args, *kwargs.values())):
+        return found  # a function of the user's must not run twice
+    return like_numpys(found, ask, given)
+
+
+def _holds_nan(found: torch.Tensor) -> bool:
+    return (found.is_floating_point() or found.is_complex()) and bool(torch.isnan(found).any())
 
 
 def _is_cut_off(found: Any) -> bool:
     """Whether a result is a copy of what NumPy gives as a view."""
     if isinstance(found, (tuple, list)):
         return any(map(_is_cut_off, found))
-    return isinstance(found, torch.Tensor) and is_host(found) and getattr(found, "_np2fx_lone_copy", False)
+    if not isinstance(found, torch.Tensor) or not is_host(found):
+        return False
+    return getattr(found if found._base is None else found._base, "_np2fx_lone_copy", False)
 
 
 def in_torch(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

@@ -89,6 +89,8 @@ def elementwise(rule: Ufunc, args: tuple[Any, ...]) -> Any:
             return None
     if not straight(rule, tuple(kinds)) or not all(isinstance(x, torch.Tensor) and x.ndim for x in operands[:1]):
         return None
+    if not all(x.is_contiguous() for x in operands if isinstance(x, torch.Tensor)):
+        return None
     try:
         return ndarray._of(rule.body(*operands))
     except (RuntimeError, OverflowError):

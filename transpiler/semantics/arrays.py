@@ -296,6 +296,8 @@ def on_memory(a: Any) -> Any:
 def can_share(a: numpy.ndarray[Any, Any]) -> bool:
     """True where torch can lay a tensor on an array's memory: on the CPU, writable, native, no negative strides."""
     aligned = all(s >= 0 and s % max(a.itemsize, 1) == 0 for s in a.strides)
+    if a.dtype.kind == "c":  # which torch reads in one go, and crashes where NumPy is content with the half of their size
+        aligned = aligned and a.__array_interface__["data"][0] % a.itemsize == 0
     return aligned and a.flags.writeable and a.dtype.isnative and torch.get_default_device().type == "cpu"
 
 

@@ -58,7 +58,7 @@ def selected(a: torch.Tensor, key: Any) -> torch.Tensor:
         # NumPy gives a view for an integer scalar; torch cannot where its value is not to be read.
         put = functools.partial(_put, picks=picks)
         return follow(base, found, lambda base: _select(base, picks), lambda base, copy: on_bits(put, base, copy))
-    return found
+    return zero_d_array(found) if any(item.kind == "rest" for item in items) else found
 
 
 def picked(a: torch.Tensor, index: Any, axis: int) -> torch.Tensor:

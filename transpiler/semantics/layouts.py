@@ -61,8 +61,21 @@ def elementwise(found: Any, operands: tuple[Any, ...]) -> Any:
     arrays = [*map(numpy_view, given), *(x for x in operands if type(x) is numpy.ndarray and x.ndim)]  # objects hold the latter
     if not arrays or (all(x.flags.c_contiguous for x in arrays) and len({x.shape for x in arrays}) == 1):
         return found
-    want = numpy.nditer([*arrays, None], ["zerosize_ok"]).operands[-1]
+    want = of_ufunc(arrays)
     return tuple(_like(f, want, given) for f in found) if isinstance(found, tuple) else _like(found, want, given)
+
+
+def like_numpys(found: Any, ask: Callable[[], Any], given: list[torch.Tensor]) -> Any:
+    """`found`, laid out as what `ask` gives, NumPy's own result of the same; what is a view of `given` stays it."""
+    parts = list(_tensors(found))
+    if all(x.ndim < 2 or x.numel() < 2 or x.device.type != "cpu" for x in parts) or any(sharing(x, y) for x in parts for y in given):
+        return found
+    return _like(found, _asked(ask, (), {}), given)
+
+
+def of_ufunc(arrays: list[numpy.ndarray[Any, Any]]) -> numpy.ndarray[Any, Any]:
+    """An array laid out as what a ufunc gives of these (order "K")."""
+    return numpy.nditer([*arrays, None], ["zerosize_ok"]).operands[-1]
 
 
 def _arranged(function: Callable[[], Any], found: Any, args: Any, kwargs: Any) -> Any:
