@@ -8,7 +8,7 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from .judging import SECONDS, WAYS, TooLong, Verdict, judge, limited, reference, verify
+from .judging import OTHER_WAYS, SECONDS, WAYS, TooLong, Verdict, judge, limited, reference, verify
 from .program import Program, write
 from .shrinking import shrink
 
@@ -66,7 +66,7 @@ def attack(
             continue
         if program is None:
             continue
-        verdicts = {**judge(program), **extra}
+        verdicts = {**judge(program, (*WAYS, OTHER_WAYS[number % len(OTHER_WAYS)])), **extra}
         totals.programs += 1
         totals.constructs.update(program.used)
         for way, verdict in verdicts.items():
@@ -91,7 +91,7 @@ def _failed(totals: Totals, way: str, verdict: Verdict, program: Program, seed: 
         if totals.repeated[key] > 3:
             return
         key += f" {totals.repeated[key]}"
-    if shrinking and way in WAYS:
+    if shrinking and way in (*WAYS, *OTHER_WAYS):
         program, verdict = smallest(program, way, verdict)
     totals.failures[key] = (way, verdict, program, seed)
     print(_told(way, verdict, program, seed), flush=True)

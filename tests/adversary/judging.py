@@ -16,6 +16,7 @@ from typing import Any
 import np2fx
 import numpy as np
 import torch
+from np2fx.tracing.structure import rebuild
 from np2fx.verifying.bounds import bound_of
 from np2fx.verifying.comparison import Tolerance, as_array
 from np2fx.verifying.conditioning import _moved as moved
@@ -28,6 +29,8 @@ from .program import Program
 from .rounding import rounding_decides
 
 WAYS = ("convert", "trace")
+OTHER_WAYS = ("rewrite", "declared", "forward")
+"""The file that rewrite writes, without facts and with specs; the bare graph, its guards in Python gone, at other sizes."""
 SECONDS = 20.0
 """How long a program may take in all ways."""
 REFUSALS = (np2fx.ConversionError, np2fx.TraceError)
@@ -55,6 +58,10 @@ class Verdict:
     @property
     def bad(self) -> bool:
         return self.kind in ("wrong", "crash")
+
+
+class BoundError(Exception):
+    """A graph that is called with what it was not made for, and says so."""
 
 
 class TooLong(BaseException):
@@ -113,6 +120,10 @@ def tolerance(program: Program) -> Tolerance:
 
 
 def _judge(program: Program, way: str, wants: list[Outcome]) -> Verdict:
+    if way in ("rewrite", "declared"):
+        return _judge_rewritten(program, way == "declared", wants)
+    if way == "forward":
+        return _judge_forward(program)
     module = program.module()
     try:
         try:
@@ -134,11 +145,77 @@ def _judge(program: Program, way: str, wants: list[Outcome]) -> Verdict:
         linecache.cache.pop(module.path, None)
 
 
-def _compare(program: Program, module: Any, form: Any, args: list[Any], want: Outcome) -> Verdict | None:
+def _judge_rewritten(program: Program, declared: bool, wants: list[Outcome]) -> Verdict:
+    """The module that rewrite writes, called with arrays as the original is."""
+    module = program.module()
+    try:
+        text = program.marked(declared)
+        try:
+            new, findings = np2fx.rewrite_source(text)
+        except Exception as e:
+            return Verdict("crash", f"rewrite_source: {said(e)}")
+        refused = next((f for f in findings if f.severity == "error"), None)
+        if refused is not None:
+            return Verdict("refused", f"{refused.name}: {refused.message}")
+        try:
+            form = Program(new, program.sample, program.other).module().node
+        except Exception as e:
+            return Verdict("crash", f"the rewritten file: {said(e)}")
+        for args, want in zip((program.sample, program.other), wants, strict=True):
+            verdict = _compare(program, module, form, args, want, torch_side=False)
+            if verdict is not None:
+                return verdict
+        return Verdict("right")
+    finally:
+        linecache.cache.pop(module.path, None)
+
+
+def _judge_forward(program: Program) -> Verdict:
+    """The graph without what stands around it in Python, on arguments of other sizes: NumPy's answer or an error."""
+    module = program.module()
+    try:
+        try:
+            with quiet():
+                graph = np2fx.trace(module.node, *copy.deepcopy(program.sample))
+        except Exception:
+            return Verdict("refused", "no graph")
+        if not graph.face.names:
+            return Verdict("refused", "no tensors")
+
+        def bare(*args: Any) -> Any:
+            leaves = [x if isinstance(x, torch.Tensor) else torch.as_tensor(x) for x in graph.face.bind(args, {})[0]]
+            try:
+                result = graph.forward(*leaves)
+            except Exception as e:
+                raise BoundError(str(e)) from e
+            return result if graph.face.outputs is None else rebuild(graph.face.outputs, lambda i: result[i])
+
+        answered = False
+        for change in (lambda n: n + 1, lambda n: n + 1 if n > 1 else n, lambda n: max(n - 1, 1), lambda n: 1):
+            args = [_resized(a, change) for a in program.other]
+            want = reference(module, args)
+            if want.undefined:
+                continue
+            verdict = _compare(program, module, bare, args, want)
+            if verdict is not None and verdict.bad:
+                return verdict
+            answered |= verdict is None
+        return Verdict("right") if answered else Verdict("refused", "bound to its sizes")
+    finally:
+        linecache.cache.pop(module.path, None)
+
+
+def _resized(a: Any, change: Any) -> Any:
+    return np.resize(a, tuple(map(change, a.shape))) if isinstance(a, np.ndarray) and a.ndim else a
+
+
+def _compare(program: Program, module: Any, form: Any, args: list[Any], want: Outcome, torch_side: bool = True) -> Verdict | None:
     named = _named(module.node, args)
-    got = run(form, module.node, named, torch_side=True)
+    got = run(form, module.node, named, torch_side=torch_side)
     if isinstance(got.error, REFUSALS):
         return _refused(got.error)
+    if isinstance(got.error, BoundError) or "was rewritten for" in str(got.error):
+        return Verdict("refused", "not what it was made for")
     if want.error is not None and got.error is not None:
         return None
     allowed = tolerance(program)

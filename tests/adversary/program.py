@@ -49,6 +49,13 @@ class Program:
             names["np"] = _stable_numpy()
         return types.SimpleNamespace(path=path, **{k: v for k, v in names.items() if not k.startswith("__")})
 
+    def marked(self, declared: bool) -> str:
+        """The source with `node` marked as a node, and with the specs of its arguments if `declared`."""
+        names = self.source.split("def node(")[1].split(")")[0].split(", ")
+        specs = ", ".join(f"{name}={_spec(a)!r}" for name, a in zip(names, self.sample, strict=True)) if declared else ""
+        before, after = self.source.split("def node(")
+        return f"import np2fx\n{before}@np2fx.node({specs})\ndef node({after}"
+
     @property
     def script(self) -> str:
         """Code that shows what NumPy, the converted function and the graph make of the arguments."""
@@ -56,6 +63,10 @@ class Program:
             f"{self.source}\n\nsample = [{', '.join(map(literal, self.sample))}]\nother = [{', '.join(map(literal, self.other))}]\n"
             "# np2fx.convert(node)(*tensors), np2fx.trace(node, *sample)(*tensors), node(*arrays)\n"
         )
+
+
+def _spec(a: Any) -> str:
+    return f"{a.dtype}[{', '.join(map(str, a.shape))}]" if isinstance(a, np.ndarray) else type(a).__name__
 
 
 @contextlib.contextmanager

@@ -436,14 +436,49 @@ def objects(w: Writer) -> None:
     _compound(w, w.fill(w.rng.choice(OBJECTS).replace("{0}", w.fresh()).replace("{1}", w.fresh())))
 
 
+SIZED = (
+    "{0} = {A:n}.sum(0) / len({A})", "{0} = {A}[: len({A}) // 2]", "{0} = np.zeros({A}.shape[0] + 1)", "{0} = np.arange(len({A})) * 2", "{0} = {A}.reshape(len({A}), -1)", "{0} = {A}[len({A}) - 1]",
+    "{0} = np.percentile({V:f}, 30)", "{0} = np.pad({V}, (0, len({V}) % 2))", "{0} = {A}.size * 2", "{0} = np.full({A}.shape, {num})", "{0} = np.linspace(0, 1, len({A}))", "{0} = np.repeat({A}, len({A}), 0)",
+    "{0} = {A}[-min(2, len({A})):]", "{0} = np.pad({V}, 1, mode='edge')", "{0} = {A}[::max(1, len({A}) // 3)]", "{0} = np.tile({A}, len({A}))", "{0} = {A}.shape[-1] / {A}.shape[0]", "{0} = np.eye(len({A}))[0]",
+    "{0} = np.median({V:f}) + {A}.ndim * len({A})", "{0} = np.broadcast_to({V}, (len({V}), len({V})))", "{0} = np.array_split({A}, 2)[1]", "{0} = np.roll({A}, len({A}) // 2)", "{0} = {A:n} * (len({A}) > 2)",
+    "{0} = {A}[0] if len({A}) > 3 else {A}[-1]", "{0} = np.triu(np.ones(({A}.shape[0], {A}.shape[-1])))", "{0} = np.ones(len({A}), dtype=np.uint8) << (len({A}) % 9)", "{0} = np.var({V:f}, ddof=min(1, len({V}) - 1))",
+)  # fmt: skip
+
+
+def sized(w: Writer) -> None:
+    """Numbers and shapes made of sizes: other sizes, other answers."""
+    w.commit(w.fill(w.rng.choice(SIZED).replace("{0}", w.fresh())))
+
+
+FLOW = (
+    "{0} = np.abs({V:f}).max() + 1\nwhile {0} > 1.5:\n    {0} = {0} / 2", "{0} = {V:f}[0]\nfor _ in range(6):\n    {0} = {0} * 0.5\n    if abs({0}) < 0.3:\n        break", "{0} = {A:n} * 1\n{0}[{0} > 2] -= 6",
+    "{0} = {A:n} * 1\nif ({0} > 1).any():\n    {0}[{0} > 1] = {num}", "{0} = 0\nfor v in {V:r}:\n    {0} += 1 if v > 0 else 2", "{0} = np.zeros(len({V:r}))\nfor i in range(len({V:r})):\n    if {V:r}[i] > 0:\n        {0}[i] = 5",
+    "{0} = {A:r}.max()\nif {0} > 1e6:\n    raise ValueError(f'too large: {{0}}')", "{0} = np.linalg.norm({V:f})\nassert {0} >= 0 or {0} != {0}, f'norm {{0}}'", "{0} = {A:r}[0] if {A:r}.sum() > 0 else {A:r}[-1]",
+    "{0} = 0.0\nif {V:r}[0] > 0:\n    {0} = {V:r}[0]\n{0} = {0} + 1", "{0}, {1} = 0.0, 4.0\nwhile {1} - {0} > 0.5:\n    m = ({0} + {1}) / 2\n    if m * m < abs({V:f}[0]):\n        {0} = m\n    else:\n        {1} = m",
+    "{0} = {V:n} * 2\nfor i in range(1, len({0})):\n    if {0}[i] < {0}[i - 1]:\n        {0}[i] = {0}[i - 1]", "{1} = int(abs({V:r}[0])) % 2\n{0} = {V}[{1}:{1} + 1]", "{0} = min(1, max(-1, {V:f}[0]))",
+    "{0} = {V:r}[0]\nif {0} < -1:\n    {0} = -1.0\nelif {0} > 1:\n    {0} = 1.0", "{0} = []\nfor v in {V:r}:\n    if v < 0:\n        continue\n    {0}.append(1)\n{0} = len({0})", "{0} = any(v > 1 for v in {V:r})",
+    "{0} = sorted({V:r})[0]", "{0} = sum({V:n}) / len({V:n})", "{0} = max({V:r}) - min({V:r})", "{0} = {V:n}[np.nonzero({V:n})]\n{0} = {0}.sum()", "{0} = {V:n}[{V:n} > 0].mean() if ({V:n} > 0).any() else 0.0",
+)  # fmt: skip
+
+
+def flow(w: Writer) -> None:
+    """What hangs on values: ways that part and meet, loops that end early, errors that name values."""
+    text = w.rng.choice(FLOW)
+    for mark in re.findall(r"\{[AV]:?\w*\}", text)[:1]:  # one array throughout
+        text = text.replace(mark, w.fill(mark))
+    named = text.replace("{{0}}", "<<0>>").replace("{0}", w.fresh()).replace("{1}", w.fresh())
+    _compound(w, w.fill(named).replace("<<0>>", "{" + named.split()[0].rstrip(",") + "}"))
+
+
 SIMPLE: dict[Callable[[Writer], None], int] = {
     assign: 40, augment: 10, scalar_augment: 5, set_item: 16, view_and_write: 10, with_out: 5, in_place: 7, swap: 2, unpack: 4, overlap: 8,
-    single_bool: 2,
+    single_bool: 2, sized: 6,
 }  # fmt: skip
 COMPOUND: dict[Callable[[Writer], None], int] = {
     loop: 8,
     branch: 5,
     value_branch: 3,
+    flow: 4,
     guarded: 2,
     ended: 2,
     context: 1,
