@@ -20,6 +20,8 @@ from typing import Any
 import numpy
 import torch
 
+from .arrays import lifted, ndarray, world
+from .arrays.scalars import Graded
 from .semantics.arrays import as_tensor, can_share, given, is_copied_view, is_scalar, read_only, zero_d_array
 from .semantics.table import Refused, module_of
 
@@ -36,6 +38,8 @@ class Passage:
 
     def __init__(self, arrays: bool, inside: bool = False) -> None:
         self.arrays, self.inside = arrays, inside
+        self.made = lifted if world.is_arrays() else to_array
+        """what a tensor that leaves becomes: to code that is NumPy on torch, an array on it"""
         self.given: dict[int, tuple[Any, Any]] = {}
         """id of what was passed -> (it, what went in for it); both are held, so that ids stay theirs"""
         self.returned: dict[int, Any] = {}
@@ -90,6 +94,10 @@ class Passage:
     def _leaf(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return value if self.inside else given(zero_d_array(value))
+        if type(value) is ndarray:
+            return self._on_tensor(value)
+        if isinstance(value, Graded):
+            return value._tensor
         if isinstance(value, numpy.ndarray) and value.dtype.kind in "biufc":
             if isinstance(value, (numpy.ma.MaskedArray, numpy.matrix)):
                 raise Refused(
@@ -99,6 +107,13 @@ class Passage:
                 )
             return self._array(value)
         return as_tensor(value) if isinstance(value, numpy.generic) and value.dtype.kind in "biufc" else value
+
+    def _on_tensor(self, value: Any) -> torch.Tensor:
+        """The tensor of an array on one; of an array that runs backwards a copy."""
+        tensor: torch.Tensor = value.tensor
+        if tensor is not value._tensor:
+            self.unshared.append((value, tensor, _version(tensor)))
+        return given(tensor)
 
     def _array(self, value: numpy.ndarray[Any, Any]) -> torch.Tensor:
         """An array as a tensor on its memory; a copy where torch cannot share (negative strides, read-only, another device).
@@ -147,7 +162,7 @@ class Passage:
                 new = self.outward(held)
                 if new is not held:
                     object.__setattr__(value, name, new)
-        return to_array(value)
+        return self.made(value)
 
     def finished(self, result: Any) -> Any:
         """The result of the call, as the caller gets it."""
@@ -215,7 +230,7 @@ class Passage:
             return self.returned[id(value)]
         if isinstance(value, tuple):
             return _each(self.state, value)
-        return to_array(value)
+        return self.made(value)
 
     def reaches(self, owner: Any) -> bool:
         """Whether an object is an argument, or held by one."""
@@ -239,7 +254,7 @@ class Passage:
                 array.shape = tuple(tensor.shape)  # `x.shape = ...`; AttributeError where its layout does not allow it, as NumPy says
         changed = [(array, copy) for array, copy, version in self.unshared if _version(copy) != version]
         for array, copy in sorted(changed, key=lambda pair: pair[0].flags.writeable):  # the read-only ones first: nothing is half written
-            array[...] = to_array(copy)  # ValueError where it is read-only, as NumPy says
+            array[...] = self.made(copy)  # ValueError where it is read-only, as NumPy says
         for original, copy, before in self.containers:
             now = _elements(_plain(copy))
             if not (self.arrays or self.inside) and any(a is not b for a, b in itertools.zip_longest(now, before)):

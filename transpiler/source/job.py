@@ -346,7 +346,11 @@ class Job:
     def _is_not_plain(self, made: Made, rewriter: Rewriter) -> str:
         """Why what a function became is not plain torch that takes whatever it took; "" where it is."""
         function, read = made.function, rewriter.read_names
-        guessed = [*self.assumed[function][0], *self.summaries.floating.get(function, []), *self.summaries.arrays.get(function, [])]
+        # a number that nothing but an annotation or a default tells of may be NumPy's, an enum's or None
+        told = {*made.node.declared, *made.node.recorded}
+        assumed, numbers = self.assumed[function]
+        guessed = [*assumed, *(n for n in numbers if n not in told),
+                   *self.summaries.floating.get(function, []), *self.summaries.arrays.get(function, [])]  # fmt: skip
         guessed = [n for n in dict.fromkeys(guessed) if n in read]
         if guessed:
             return f"declare what {', '.join(f'`{n}`' for n in guessed)} is"
