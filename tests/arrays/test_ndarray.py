@@ -379,3 +379,41 @@ def test_functions_of_the_users_get_arrays():
     seen = []
     tnp.vectorize(lambda v: seen.append(v) or v)(t)
     assert not any(isinstance(v, torch.Tensor) for v in seen)
+
+
+def test_places_and_items():
+    x = tnp.array([[1.0, 2.0], [3.0, 4.0]])
+    n = np.arange(2)
+    assert type(x[0, 1]) is np.float64 and x[n[1], -1] == 4 and x[1][n[0]] == 3
+    with pytest.raises(IndexError, match="index 2 is out of bounds for axis 1 with size 2"):
+        x[0, 2]
+    x[0, 0], x[n[0], 1] = np.float64(7), 8
+    x[1] = x[0]
+    assert x.tolist() == [[7, 8], [7, 8]]
+    x[0] = x[0, ::-1]  # memory of its own
+    assert x.tolist() == [[8, 7], [7, 8]]
+    with pytest.raises(ValueError, match="could not broadcast"):
+        x[0] = tnp.zeros(3)
+    row = iter(x[0])
+    x[0, 1] = 5
+    assert list(row) == [8, 5]  # as NumPy's iterator, it reads what stands there then
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("scalar", [np.float64(0.1), np.float32(0.1), np.int64(3)])
+def test_scalars_beside_arrays(dtype, scalar):
+    a = np.arange(1, 4).astype(dtype)
+    x = tnp.asarray(a.copy())
+    for f in (lambda v: scalar * v, lambda v: v - scalar, lambda v: scalar / v, lambda v: v >= scalar, lambda v: np.maximum(scalar, v)):
+        got, wanted = f(x), f(a)
+        assert type(got) is ndarray and got.dtype == wanted.dtype
+        np.testing.assert_array_equal(np.asarray(got), wanted)
+
+
+def test_ufuncs_of_others():
+    double = np.frompyfunc(lambda v: v * 2, 1, 1)
+    x = tnp.array([1.0, 2.0])
+    assert list(double(x)) == [2.0, 4.0]
+    graded = ndarray.of(torch.ones(2, requires_grad=True))
+    with pytest.raises(Refused, match="gradient"):
+        double(graded)

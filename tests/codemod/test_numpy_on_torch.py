@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import subprocess
 import sys
 
@@ -129,3 +130,40 @@ def test_the_command(tmp_path):
     command = [sys.executable, "-m", "np2fx", "rewrite", "--all-functions", "--dialect", "numpy", str(path)]
     ran = subprocess.run(command, check=True, capture_output=True)
     assert b"1 file rewritten" in ran.stdout and path.read_text() == PAIRS["names"][1]
+
+
+def test_each_dialect_calls_the_other():
+    text = (
+        "import numpy as np\nimport np2fx\n\n\n@np2fx.node(x='float64[n]')\ndef plain(x):\n    return np.sqrt(x) * 2, x\n\n\n"
+        "@np2fx.node\ndef open_(v, last=None):\n    v = np.asarray(v)\n    a, same = plain(v)\n    back, _ = plain(v[::-1])\n"
+        "    return a.sum() if last is None else back[last], same is v, type(a)\n"
+    )
+    new, _ = np2fx.rewrite_source(text, dialect="auto")
+    assert "torch.sqrt" in new and new.count("@npx.on_torch") == 1
+    names: dict[str, object] = {}
+    exec(new, names)
+    assert names["open_"]([1.0, 4.0]) == (6.0, True, npx.ndarray)  # type: ignore[operator]
+    assert names["open_"]([1.0, 4.0], last=0)[0] == 4.0  # type: ignore[operator]
+
+
+class Kind(enum.IntEnum):
+    ONE = 1
+
+
+@pytest.mark.parametrize("gain", [None, np.int64(2), np.float64(0.5), Kind.ONE, 2])
+def test_numbers_that_only_an_annotation_tells_of(gain):
+    text = (
+        "import np2fx\nimport numpy as np\nfrom typing import Optional\n@np2fx.node(x='float32[n]')\n"
+        "def f(x, gain: Optional[float] = None, hop: int = 1):\n"
+        "    y = np.sin(x[::hop])\n    return y if gain is None else y * gain\n"
+    )
+    new, _ = np2fx.rewrite_source(text, dialect="auto")
+    before: dict[str, object] = {}
+    after: dict[str, object] = {}
+    exec(text, before)
+    exec(new, after)
+    x = np.ones(4, dtype=np.float32)
+    wanted = before["f"](x, gain, np.int64(2))  # type: ignore[operator]
+    got = after["f"](x, gain, np.int64(2))  # type: ignore[operator]
+    assert got.dtype == wanted.dtype
+    np.testing.assert_allclose(got, wanted, rtol=1e-6)

@@ -35,6 +35,11 @@ def seen_by_numpy(tensor: torch.Tensor, flipped: tuple[int, ...] = ()) -> numpy.
     return array
 
 
+def apart(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors certainly lie on memory of their own."""
+    return a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr()
+
+
 def values_of(tensor: torch.Tensor) -> numpy.ndarray[Any, Any]:
     """The values of a tensor for text, numbers and comparisons: a copy where NumPy cannot look at the memory."""
     return tensor.detach().resolve_conj().resolve_neg().cpu().numpy()

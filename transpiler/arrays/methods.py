@@ -74,7 +74,7 @@ def turns(key: Any) -> bool:
 def is_plain(key: Any) -> bool:
     """Whether a key is one that torch reads as NumPy does: an int, or a slice of ints that runs forward."""
     kind = type(key)
-    if kind is int:
+    if kind is int or kind is numpy.int64:
         return True
     if kind is slice:
         step = key.step
@@ -83,7 +83,19 @@ def is_plain(key: Any) -> bool:
             and (key.start is None or type(key.start) is int)
             and (key.stop is None or type(key.stop) is int)
         )
-    return kind is tuple and all(type(k) is not tuple and is_plain(k) for k in key) and any(type(k) is slice for k in key)
+    return kind is tuple and key != () and all(type(k) is not tuple and is_plain(k) for k in key)
+
+
+def is_place(key: Any, rank: int) -> bool:
+    """Whether a key names one element: an int for each axis."""
+    if type(key) is not tuple:
+        return rank == 1 and type(key) in _INTS
+    return len(key) == rank and rank > 0 and all(type(k) in _INTS for k in key)
+
+
+_INTS = (int, numpy.int64)
+SAME_IN_PYTHON = (numpy.float64, numpy.float32, numpy.int64, numpy.int32, numpy.uint8)
+"""The scalars whose values Python's own numbers hold."""
 
 
 def _may_write(array: Any) -> bool:

@@ -17,7 +17,7 @@ from ..semantics.dtypes import to_numpy
 from ..semantics.table import Refused
 from . import buffers, methods, operators, passing
 from .flat import flatiter
-from .memory import from_memory, is_host, seen_by_numpy, turned, values_of
+from .memory import apart, from_memory, is_host, seen_by_numpy, turned, values_of
 from .passing import in_torch, lowered, through
 from .scalars import scalar
 
@@ -109,6 +109,9 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
     # Items
 
     def __getitem__(self, key: Any) -> Any:
+        if not self._flipped and methods.is_place(key, self._tensor.ndim) and is_host(self._tensor):
+            with contextlib.suppress(RuntimeError):  # a conjugate whose memory holds other numbers
+                return self._tensor.numpy()[key]
         if not self._flipped and methods.is_plain(key) and self._tensor.ndim and not is_read_only(self._tensor):
             try:
                 found = self._tensor[key]
@@ -122,9 +125,16 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
 
     def __setitem__(self, key: Any, value: Any) -> None:
         a = self._tensor
-        if type(value) is float and stands_for(value, a.dtype) and self._takes(key):
+        if type(value) in methods.SAME_IN_PYTHON and value.dtype == self.dtype:
+            value = value.item()
+        if type(value) in (float, int) and stands_for(value, a.dtype) and self._takes(key):
             with contextlib.suppress(IndexError):  # NumPy's words come below
                 a[key] = value
+                return
+        b = value._tensor if type(value) is ndarray and not value._flipped else None
+        if b is not None and b.dtype is a.dtype and self._takes(key) and apart(a, b):
+            with contextlib.suppress(IndexError, RuntimeError):
+                a[key] = b
                 return
         through(rules.lookup("numpy.ndarray.__setitem__").call, (self, key, value), {}, numpy.ndarray.__setitem__)
 
@@ -136,10 +146,12 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
     def __iter__(self) -> Iterator[Any]:
         if not self._tensor.ndim:
             raise TypeError("iteration over a 0-d array")
+        if self._tensor.ndim == 1 and is_host(self._tensor) and not self._tensor.is_complex():
+            return iter(self._numpy())
         return (self[i] for i in range(len(self._tensor)))
 
     def __len__(self) -> int:
-        return len(self._held())
+        return len(self._tensor) if self._tensor.ndim else len(self._held())
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())

@@ -50,6 +50,14 @@ def _weak(x: Any, dtype: torch.dtype) -> bool:
     return (type(x) is float or type(x) is int) and stands_for(x, dtype)
 
 
+def _number(x: Any, dtype: torch.dtype) -> Any:
+    """NumPy's scalar of a float dtype as Python's number, which means the same beside an array of that dtype."""
+    return x.item() if _SCALARS.get(type(x)) is dtype else x
+
+
+_SCALARS: dict[type, torch.dtype] = {numpy.float64: torch.float64, numpy.float32: torch.float32}
+
+
 def binary(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset[torch.dtype]) -> Callable[[Any, Any], Any]:
     """`__add__` and its kin."""
 
@@ -92,7 +100,7 @@ def in_place(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset
     def method(self: Any, other: Any) -> Any:
         a = self._tensor
         if update is not None and a.dtype in plain and not self._flipped and not stops_at_errors():
-            b = other._tensor if type(other) is type(self) and not other._flipped else other
+            b = other._tensor if type(other) is type(self) and not other._flipped else _number(other, a.dtype)
             if _weak(b, a.dtype) or (isinstance(b, torch.Tensor) and b.dtype is a.dtype and b.shape == a.shape and not _meets(a, b)):
                 check_writable(a)
                 if all(a.stride()) or not a.ndim:

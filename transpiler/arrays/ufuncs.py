@@ -12,7 +12,7 @@ import torch
 from .. import rules
 from ..semantics.ufunc import Ufunc, straight
 from .ndarray import ndarray
-from .passing import through
+from .passing import by_numpy, through
 from .world import stops_at_errors
 
 METHODS = tuple(n for n in dir(numpy.ufunc) if not n.startswith("_") and callable(getattr(numpy.ufunc, n)))
@@ -36,6 +36,8 @@ class ufunc:  # noqa: N801 - NumPy's name
         return numpy.ufunc
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and all(type(x) in _NUMBERS for x in args):
+            return self.numpy(*args)  # scalars are NumPy's own
         if not kwargs and not stops_at_errors():
             done = elementwise(self.rule, args)
             if done is not None:
@@ -85,10 +87,15 @@ def elementwise(rule: Ufunc, args: tuple[Any, ...]) -> Any:
         elif type(x) is float or type(x) is int:
             kinds.append(type(x))
             operands.append(x)
+        elif type(x) in _SCALARS:
+            kinds.append(_SCALARS[type(x)])
+            operands.append(torch.scalar_tensor(x.item(), dtype=kinds[-1]))
         else:
             return None
-    if not straight(rule, tuple(kinds)) or not all(isinstance(x, torch.Tensor) and x.ndim for x in operands[:1]):
+    if not straight(rule, tuple(kinds)) or not isinstance(operands[0], torch.Tensor):
         return None
+    if not any(isinstance(x, torch.Tensor) and x.ndim for x in operands):
+        return None  # a scalar
     if not all(x.is_contiguous() for x in operands if isinstance(x, torch.Tensor)):
         return None
     try:
@@ -97,12 +104,20 @@ def elementwise(rule: Ufunc, args: tuple[Any, ...]) -> Any:
         return None  # the rule says what NumPy says
 
 
+_SCALARS: dict[type, torch.dtype] = {numpy.float64: torch.float64, numpy.float32: torch.float32}
+_NUMBERS = frozenset((int, float, complex, numpy.float64, numpy.float32, numpy.int64, numpy.complex128))
+
+
 def dispatched(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A ufunc of NumPy's own that meets an array on a tensor."""
-    name = next((n for n in (f"numpy.{function.__name__}",) if n in rules.load_once()), None)
-    if name is None:
-        return NotImplemented
+    name = f"numpy.{function.__name__}"
+    if getattr(numpy, function.__name__, None) is not function or name not in rules.load_once():
+        return by_numpy(getattr(function, method), inputs, kwargs)  # SciPy's and the user's own
     rule = rules.lookup(name).call
+    if method == "__call__" and not kwargs and isinstance(rule, Ufunc) and not stops_at_errors():
+        done = elementwise(rule, inputs)
+        if done is not None:
+            return done
     if isinstance(out := kwargs.get("out"), tuple) and len(out) == 1:
         kwargs = {**kwargs, "out": out[0]}
     called: Callable[..., Any] = rule if method == "__call__" else getattr(rule, method)
