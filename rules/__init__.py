@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ..semantics.dtypes import inexact as inexact
     from ..semantics.dtypes import promote as promote
     from ..semantics.dtypes import to_torch as to_torch
+    from ..semantics.entering import rule as rule
     from ..semantics.table import Refusal, Rule
     from ..semantics.table import Refused as Refused
     from ..semantics.table import refuse as refuse
-    from ..semantics.table import rule as rule
     from ..semantics.ufunc import ufunc as ufunc
 
 def topics() -> list[str]:
@@ -49,7 +49,7 @@ def load_once() -> dict[str, Rule]:
     return _loaded
 
 _AUTHORS: dict[str, str] = {
-    "rule": "table", "refuse": "table", "Refused": "table", "ufunc": "ufunc", "as_tensor": "arrays", "cast": "arrays",
+    "rule": "entering", "refuse": "table", "Refused": "table", "ufunc": "ufunc", "as_tensor": "arrays", "cast": "arrays",
     "demand": "arrays", "is_weak": "arrays", "widen": "arrays", "zero_d_array": "arrays", "promote": "dtypes", "inexact": "dtypes",
     "complex_of": "dtypes", "to_torch": "dtypes", "to_numpy": "dtypes",
 }  # fmt: skip

@@ -9,7 +9,7 @@ import torch
 
 from ..semantics import complexes, unsigned
 from ..semantics.arrays import as_tensor, demand, result_type, stands_for
-from ..semantics.table import rule
+from ..semantics.entering import rule
 from ..semantics.ufunc import ufunc
 
 # The operators

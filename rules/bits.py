@@ -9,7 +9,8 @@ import torch
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..semantics.arrays import as_tensor
-from ..semantics.table import Refused, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused
 
 # Bits of bytes
 

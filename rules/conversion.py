@@ -17,7 +17,8 @@ import torch
 from ..semantics.arrays import as_tensor, cast, copied_layout, demand, is_recording, is_scalar, known, read_only, store, zero_d_array
 from ..semantics.copying import copied
 from ..semantics.dtypes import to_numpy, to_torch
-from ..semantics.table import Refused, refuse, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused, refuse
 from ..semantics.views import giving_arrays, retyped, seen_as, viewing
 from .creation import check_device, check_like, ordered
 from .mathematics import arctan2

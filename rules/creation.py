@@ -27,8 +27,9 @@ from ..semantics.arrays import (
     zero_d_array,
 )
 from ..semantics.dtypes import WIDER, inexact, promote, to_numpy, to_torch
+from ..semantics.entering import rule
 from ..semantics.indexing import stripped
-from ..semantics.table import refuse, rule
+from ..semantics.table import refuse
 from ..semantics.views import numpys_errors, sizes
 from .arithmetic import floor, power, sign
 

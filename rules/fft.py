@@ -14,7 +14,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..semantics.arrays import as_tensor, is_size, zero_d_array
 from ..semantics.dtypes import complex_of, real_of, to_numpy
-from ..semantics.table import Refused, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused
 from ..semantics.views import owned
 from .arithmetic import divide, multiply
 from .creation import check_device

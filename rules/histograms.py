@@ -13,7 +13,8 @@ import torch
 
 from ..semantics.arrays import as_tensor, beside, cast, counts_are_fixed, demand, is_recording, is_weak, result_type, widen
 from ..semantics.dtypes import inexact, promote
-from ..semantics.table import Refused, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused
 from .arithmetic import subtract
 from .creation import linspace
 from .reductions import max, min, sortable_bits

@@ -15,7 +15,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..semantics.arrays import as_tensor, cast, demand, dtype_of, holds_tensor, zero_d_array
 from ..semantics.dtypes import promote
-from ..semantics.table import Refused, Rule, register, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused, Rule, register
 from ..semantics.vectorizing import vectorized
 from ..semantics.views import giving_arrays
 from .joining import concatenate

@@ -5,8 +5,8 @@ How keys are read and what they select is in `semantics.keys` and `semantics.ind
 
 from __future__ import annotations
 
+from ..semantics.entering import rule
 from ..semantics.indexing import FlatView, assigned, selected
-from ..semantics.table import rule
 
 
 @rule("numpy.ndarray.__getitem__", kind="indexing", view=True, examples=(

@@ -16,8 +16,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from ..semantics.arrays import as_tensor, beside, cast, demand, is_recording, is_weak, known, result_type
 from ..semantics.axes import on_axis
 from ..semantics.dtypes import can_cast, promote, to_numpy, to_torch
+from ..semantics.entering import rule
 from ..semantics.indexing import incoming_value
-from ..semantics.table import rule
 from ..semantics.views import gather, giving_arrays, numpys_errors, owned
 from .shape import at_least
 

@@ -19,8 +19,9 @@ from numpy.linalg import LinAlgError
 from ..semantics.arrays import as_tensor, cast, demand, is_recording
 from ..semantics.axes import kept, restored
 from ..semantics.dtypes import complex_of, inexact, promote, real_of, to_numpy
+from ..semantics.entering import rule
 from ..semantics.matrices import chained, finite, square, stacked
-from ..semantics.table import Refused, rule
+from ..semantics.table import Refused
 from ..semantics.views import giving_arrays
 from .arithmetic import ndarray_conj
 from .products import dot, exactly, is_plain, matmul, raised_as_numpy

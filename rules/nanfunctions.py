@@ -14,7 +14,8 @@ import torch
 from ..semantics.arrays import as_tensor, cast, demand
 from ..semantics.axes import axes_of, axes_tuple, count_of, masked, merged, over_axes, restored
 from ..semantics.dtypes import inexact, to_torch
-from ..semantics.table import Refused, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused
 from .arithmetic import fmax, fmin
 from .reductions import argmax, argmin, complex_extremum, cumprod, cumsum, ddof_of, max, mean, min, prod, root, squared, start_for, sum, var
 from .sorting import sort

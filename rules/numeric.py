@@ -23,7 +23,8 @@ from ..semantics.arrays import (
     truth,
 )
 from ..semantics.dtypes import WIDER, can_cast, inexact, promote, resolve, to_torch
-from ..semantics.table import Refused, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused
 from ..semantics.views import giving_arrays
 from .arithmetic import absolute, add, divide, maximum, minimum, multiply, positive, remainder, subtract, trunc
 from .joining import concatenate

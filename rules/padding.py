@@ -11,8 +11,9 @@ import torch
 
 from ..semantics.arrays import as_tensor, beside, cast, demand_fit, flip, holds_tensor, index_of, is_size, known, zero_d_array
 from ..semantics.dtypes import to_numpy
+from ..semantics.entering import rule
 from ..semantics.indexing import incoming_value
-from ..semantics.table import Refused, rule
+from ..semantics.table import Refused
 from ..semantics.views import gather
 from .arithmetic import multiply, subtract
 from .creation import linspace

@@ -10,7 +10,8 @@ import torch
 
 from ..semantics.arrays import as_tensor, beside, cast, demand, is_recording, is_weak
 from ..semantics.dtypes import inexact, promote, real_of
-from ..semantics.table import Refused, refuse, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused, refuse
 from .arithmetic import add, divide, multiply, subtract
 from .creation import vander
 from .joining import concatenate

@@ -17,7 +17,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..semantics.arrays import as_tensor, cast
 from ..semantics.dtypes import WIDER, can_cast, promote, resolve, to_numpy, to_torch
-from ..semantics.table import Refused, refuse, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused, refuse
 from ..semantics.views import giving_arrays
 from .arithmetic import multiply, ndarray_conj, negative, subtract
 from .creation import diagonal

@@ -16,7 +16,8 @@ import torch
 from ..semantics.arrays import as_tensor, cast, widen
 from ..semantics.axes import axes_of, count_of, masked, merged, over_axes, restored, start_of
 from ..semantics.dtypes import WIDER, inexact, real_of, to_numpy, to_torch
-from ..semantics.table import Refused, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused
 from .arithmetic import maximum, minimum, multiply, subtract
 
 UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)

@@ -26,8 +26,9 @@ from ..semantics.arrays import (
 )
 from ..semantics.copying import check_cast, copied
 from ..semantics.dtypes import WIDER, holding, to_numpy
+from ..semantics.entering import rule
 from ..semantics.indexing import FlatView, assigned, filled, incoming_value, is_counted, on_bits, picked, whole_truth
-from ..semantics.table import Refused, rule
+from ..semantics.table import Refused
 from .indexing import getitem
 
 # Reading

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ..semantics.arrays import as_tensor, zero_d_array
-from ..semantics.table import rule
+from ..semantics.entering import rule
 from .joining import common, concatenate
 from .sorting import argsort, unique
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy
 
 from ..semantics.dtypes import to_numpy
-from ..semantics.table import Refused, refuse, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused, refuse
 
 
 @rule("numpy.seterr", kind="python", examples=("list(np.seterr())",))

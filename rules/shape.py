@@ -28,7 +28,8 @@ from ..semantics.arrays import (
     zero_d_array,
 )
 from ..semantics.dtypes import WIDER, to_numpy
-from ..semantics.table import Refused, refuse, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused, refuse
 from ..semantics.views import gather, giving_arrays, numpys_errors, owned, sizes, unless_same, viewing
 
 

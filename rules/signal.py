@@ -11,7 +11,8 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..semantics.arrays import Number, as_tensor, beside, cast, demand, flip, index_of, is_size, is_weak, read_only
 from ..semantics.dtypes import inexact, promote, to_numpy
-from ..semantics.table import Refused, refuse, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused, refuse
 from ..semantics.views import extent
 from .arithmetic import add, divide, multiply, remainder, subtract
 from .numeric import between, diff

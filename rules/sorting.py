@@ -17,7 +17,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from ..semantics.arrays import as_tensor, beside, cast, demand, holds_tensor, widen, zero_d_array
 from ..semantics.axes import on_axis
 from ..semantics.dtypes import promote
-from ..semantics.table import Refused, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused
 from .reductions import sortable_bits
 from .selection import along
 

@@ -16,7 +16,8 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ..semantics.arrays import as_tensor, beside, cast, demand, is_size, widen, zero_d_array
 from ..semantics.axes import axes_tuple, merged, restored
 from ..semantics.dtypes import inexact, promote, to_numpy, to_torch
-from ..semantics.table import Refused, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused
 from ..semantics.views import at, extent
 from .arithmetic import multiply, subtract
 from .reductions import mean, sum

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy
 import torch
 
-from ..semantics.table import Refused, refuse, rule
+from ..semantics.entering import rule
+from ..semantics.table import Refused, refuse
 
 
 def _number(x):

@@ -16,14 +16,13 @@ import numpy
 import torch
 
 from .arrays import is_followed, is_recording, mirroring, numpy_view, on_memory, read_only, sharing
+from .table import original
 
 _asking: list[bool] = []
 
 
 def laid_out(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """A rule's call; what it gives as a view of its arguments stays one."""
-    from .table import original
-
     @functools.wraps(call)
     def arranged(*args: Any, **kwargs: Any) -> Any:
         if is_recording():
