@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .catching import problems
+from .deciding import decided, holds
 from .outcomes import Bound, outcome
 from .outside import Outside
-from .refusing import decided, holds
 from .table import RuleSource
 from .targets import RECORDED_BY_LEAPP, follows_branches, words
 from .values import NONE, NUMBER, OBJECT, TEXT, UNKNOWN, Value, array, copied, dtype_name, element_of, guessed, join_all

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..deep import deep
+from .table import load_table
 from .walking import children
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -184,8 +185,6 @@ class Names:
 
 def _in_table(name: str) -> bool:
     """Whether NumPy has a name, as far as the rule table knows."""
-    from .table import load_table
-
     table = load_table()
     return name in table.rules or name in table.refusals or name.rpartition(".")[2] in ("pi", "e", "inf", "nan", "newaxis", "ndarray")
 
