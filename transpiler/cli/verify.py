@@ -9,7 +9,7 @@ from . import options
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_paths(parser)
-    parser.add_argument("--samples", metavar="FILE.npz", help="real inputs: one array for each parameter, by name")
+    parser.add_argument("--samples", metavar="FILE.npz|DIR", help="real inputs, by name; or a folder of record --samples")
     parser.add_argument("--max-examples", type=_positive, default=50, metavar="N", help="inputs to generate for each node (default: 50)")
     parser.add_argument("--node", metavar="NAME", help="only this node")
     parser.add_argument("--original", metavar="REV|PATH", help="hold rewritten nodes against what they were: git:HEAD~1, a file, a folder")

@@ -29,12 +29,14 @@ class Known:
     rewritten  gives its form among the rewritten files; None where it has none. Raises where they cannot be loaded
     recipe     lines of code that make that form, as `torch_fn`
     original   lines of code that make the function, as `fn`, where it cannot be imported
-    passed     by parameter, what callers of the project pass"""
+    passed     by parameter, what callers of the project pass
+    recorded   arguments of further calls that were seen, in the order of the parameters"""
 
     rewritten: Callable[[], Any] | None = None
     recipe: tuple[str, ...] = ()
     original: tuple[str, ...] = ()
     passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    recorded: tuple[list[Any], ...] = ()
 
 
 def verify(
@@ -89,6 +91,7 @@ def verify(
             return report
         work.passed = known.passed if known else {}
         work.known = known.original if known else ()
+        work.recorded = [inspect.signature(fn).bind_partial(*call).arguments for call in known.recorded] if known else []
         if original is not None:
             work.rewrite(form, tuple(importing(form, "torch_fn")))
         else:

@@ -43,7 +43,7 @@ class Search:
 
     def run(self) -> None:
         work = self.work
-        on_sample = self.compare_sample()
+        on_sample = self.compare_sample() or self.compare_recorded()
         tried = work.report.checked.get("inputs", 0) + work.report.checked.get("undefined", 0)
         chosen = settings(
             max_examples=max(work.max_examples - tried, 1),
@@ -77,6 +77,12 @@ class Search:
                 self.manners.append(manner)
         found, self.found, self.deadline = self.found, None, float("inf")
         self.refusals.clear()
+        return found
+
+    def compare_recorded(self) -> tuple[str, Mapping[str, Any], str] | None:
+        """The first of the recorded calls on which a form differs."""
+        next((call for call in self.work.recorded if self.differs(call)), None)
+        found, self.found, self.deadline = self.found, None, float("inf")
         return found
 
     def differs_somehow(self, drawn: Mapping[str, Any]) -> bool:

@@ -58,6 +58,8 @@ class Verification:
     """By parameter, what callers of the project pass: see `manners_for`."""
     recipe: tuple[str, ...] = ()
     """Lines of code that make the rewritten function, as `torch_fn`."""
+    recorded: list[Mapping[str, Any]] = field(default_factory=list)
+    """Arguments of calls that were seen, beside the sample's."""
     known: tuple[str, ...] = ()
     """Lines of code that make the original, as `fn`, where it cannot be imported."""
 

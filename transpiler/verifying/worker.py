@@ -13,16 +13,13 @@ import faulthandler
 import functools
 import gc
 import importlib
-import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn, TextIO
-
-import numpy as np
 
 from ..pipeline.spec import SpecError
 from ..source.config import Config, load_config
@@ -40,6 +37,7 @@ from .memory import limited
 from .originals import is_rewritten, original_module, original_of
 from .report import Report
 from .running import out_of_memory
+from .samples import Samples
 from .steps import already_rewritten, undeclared
 from .warming import warm_up
 from .world import Form, World, WorldError, is_for_callers, world_of
@@ -52,7 +50,7 @@ class _Worker:
     """What a worker process and its copies have in common. `dump` is the path of the file for tracebacks."""
 
     settings: Settings
-    samples: Mapping[str, Any]
+    samples: Samples
     say: Callable[..., None]
     dump: str
     world: World | None = None
@@ -208,7 +206,7 @@ def main() -> None:
     settings = Settings(**json.loads(inbox.readline()))
     try:
         use_rules_of(load_config(settings.start))
-        samples = load_samples(settings.samples)
+        samples = Samples(settings.samples)
     except LoadError as e:
         say(fatal=str(e))
         return
@@ -303,7 +301,7 @@ def verify_node(
     empty: Report,
     node: Node,
     function: Callable[..., Any] | None,
-    samples: Mapping[str, Any],
+    samples: Samples,
     settings: Settings,
     original: Any = None,
     known: Known | None = None,
@@ -316,7 +314,8 @@ def verify_node(
         empty.findings.append(undeclared(empty, message))
         return empty
     try:
-        given = samples_of(function, node.name, samples)
+        given, *more = samples.of(function, empty.path, node.name) or [[]]
+        known = dataclasses.replace(known or Known(), recorded=tuple(more))
         return verify(function, *given, original=original, max_examples=settings.max_examples, seed=settings.seed, known=known)
     except (SpecError, TypeError) as e:
         empty.findings.append(undeclared(empty, str(e)))
@@ -347,28 +346,3 @@ def ended_by(report: Report, error: BaseException) -> Any:
         hint = "this is a bug of np2fx, please report it with the node"
         return make_finding("node-crashed", message=f"the verification of {report.node} failed with {said}", hint=hint, **place)  # type: ignore[arg-type]
     return make_finding("node-crashed", message=f"{report.node} raises {said}, which ends a program", **place)  # type: ignore[arg-type]
-
-
-def load_samples(path: str | None) -> dict[str, Any]:
-    """The arrays of an .npz file by key; 0-d ones as NumPy scalars. Raises LoadError."""
-    if path is None:
-        return {}
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {key: file[key][()] for key in file.files}
-    except (OSError, ValueError, AttributeError, TypeError) as e:
-        raise LoadError(f"{path} is not an .npz file of samples: {e}") from None
-
-
-def samples_of(function: Callable[..., Any], name: str, samples: Mapping[str, Any]) -> list[Any]:
-    """A node's samples, in the order of its parameters: from the keys "node.parameter" or "parameter".
-
-    Empty where not every parameter without a default has one: specs must say the rest."""
-    found: list[Any] = []
-    for parameter in inspect.signature(function).parameters.values():
-        keys = [f"{name}.{parameter.name}", f"{name}/{parameter.name}", parameter.name]
-        key = next((key for key in keys if key in samples), None)
-        if key is None:
-            return found if parameter.default is not parameter.empty else []
-        found.append(samples[key])
-    return found
