@@ -1,4 +1,19 @@
 """The libcst passes: what changes source text, one construct a file.
 
-    write_specs   what `np2fx record` saw, as `@np2fx.node(...)` above the functions
+    command         the whole of it as a command of libcst's own tool
+    numpy_on_torch  functions whose text stays, with NumPy's names read from `np2fx.numpy`
+    write_specs     what `np2fx record` saw, as `@np2fx.node(...)` above the functions
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """`NumpyToTorch`, by which libcst's tool finds the command."""
+    if name != "NumpyToTorch":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .command import NumpyToTorch
+
+    return NumpyToTorch
