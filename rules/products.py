@@ -201,22 +201,36 @@ def tensordot(a, b, axes=2):
       examples=("np.cross(np.ones((2, 3)), [1, 2, 3])", "np.cross([1, 2, 3], np.arange(3.0))", "np.cross([1, 2], np.ones(3))"))  # fmt: skip
 @giving_arrays
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """Cross product of vectors of 3 (or 2) components. Raises ValueError for other lengths, TypeError for booleans."""
+    """Cross product of vectors of 3 (or 2) components. Raises ValueError for other lengths, TypeError for booleans.
+
+    torch fuses a multiplication with the subtraction: components of float vectors may be closer to the exact ones than NumPy's,
+    and those of a vector with itself are of the size of a rounding error where NumPy's are 0."""
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     a, b = as_tensor(a), as_tensor(b)
     if a.ndim < 1 or b.ndim < 1:
         raise ValueError("At least one array has zero dimension")
-    a = torch.movedim(a, normalize_axis_index(axisa, a.ndim, "axisa"), -1)
-    b = torch.movedim(b, normalize_axis_index(axisb, b.ndim, "axisb"), -1)
+    a, b = _last(a, normalize_axis_index(axisa, a.ndim, "axisa")), _last(b, normalize_axis_index(axisb, b.ndim, "axisb"))
     lengths = {a.shape[-1], b.shape[-1]}
     if not lengths <= {2, 3}:
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     if lengths == {2}:
         return _component(a, b, 0, 1)
     axisc = normalize_axis_index(axisc, max(a.ndim, b.ndim), "axisc")
-    parts = [_component(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))]  # torch.linalg.cross may round once less, by fused multiplication
-    result = torch.stack(torch.broadcast_tensors(*parts), dim=-1)
+    if lengths == {3} and a.dtype == b.dtype and a.dtype in (torch.float32, torch.float64):
+        rank = max(a.ndim, b.ndim)
+        result = torch.linalg.cross(_of_rank(a, rank), _of_rank(b, rank), dim=-1)
+    else:
+        parts = [_component(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))]
+        result = torch.stack(torch.broadcast_tensors(*parts), dim=-1)
     return result if axisc == result.ndim - 1 else torch.movedim(result, -1, axisc)
+
+def _last(x, axis):
+    """`x` with an axis as its last one."""
+    return x if axis == x.ndim - 1 else torch.movedim(x, axis, -1)
+
+def _of_rank(x, rank):
+    """`x` with axes of one element put before the others."""
+    return x if x.ndim == rank else _of_rank(torch.unsqueeze(x, 0), rank)
 
 def _component(a, b, i, j):
     """`a[i] * b[j] - a[j] * b[i]` along the last axes; a product with a third component that is missing is left out."""

@@ -21,7 +21,9 @@ import torch
 from ..callables import is_users_module
 from ..passage import Passage, is_alone
 from ..semantics.arrays import as_tensor, can_share, is_scalar, rearranged, zero_d_array
+from . import replaying
 from .facts import qualified
+from .lifted import Lifted
 
 Call = Callable[..., Any]
 
@@ -48,7 +50,8 @@ class _Entry:
         self.is_helper: bool = converted.is_helper
         self.is_plain = not modules.keys() - {"torch"}
         self.held: dict[str, Any] = {"_tensor": torch.Tensor, "_modes": torch._C._len_torch_function_stack, "_is_scalar": is_scalar}
-        self.tests = ["not _modes()"]  # one may have been set by `torch.set_default_device`, on which constants depend
+        self.held["_compiling"] = torch.compiler.is_compiling
+        self.tests = ["not _modes() and not _compiling()"]  # one may have been set by `torch.set_default_device`, on which constants depend
         self.marks: list[str] = []
         for name, value in arguments.items():
             self.argument(name, value)
@@ -87,7 +90,7 @@ class _Entry:
         names = set(_globals_of(self.twin.__code__))
         if names & {*self.function.__code__.co_varnames, *self.held}:
             raise _NoGuard
-        found |= {self.name_of(key): module for key, module in self.modules.items()}
+        found |= {self.name_of(key): replaying.namespace if key == "npx" else module for key, module in self.modules.items()}
         for name in sorted(names - own):
             if name in around:
                 value = around[name]
@@ -97,7 +100,7 @@ class _Entry:
                 self.tests.append(f"{name} is {self.hold(getattr(builtins, name), 'held')}")
             else:
                 raise _NoGuard
-        return self.twin.__globals__ if self.runs_others else found
+        return Lifted(around, {name: found[name] for name in (*own, "__builtins__")}) if self.runs_others else found
 
     def name_of(self, key: str) -> str:
         return next(n for n, m in dict.items(self.twin.__globals__) if m is self.modules[key])

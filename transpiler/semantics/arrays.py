@@ -220,7 +220,7 @@ def demand(condition: Any, error: Exception) -> None:
     elif condition.device.type == "meta":
         return
     elif is_recording():
-        torch._assert_async(torch.all(condition), str(error))
+        torch._assert_async(torch.all(condition) if condition.ndim else condition, str(error))
     elif not bool(torch.all(condition)):
         raise error
 
@@ -463,7 +463,7 @@ def is_one(size: int) -> bool:
 # kept equal to what it would be a view of, so that writes through either are seen through the other, as NumPy's are.
 _Pull = Callable[[torch.Tensor], torch.Tensor]
 _Push = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-_mirrors: list[list[tuple[torch.Tensor, torch.Tensor, _Pull, _Push]]] = []
+mirrors: list[list[tuple[torch.Tensor, torch.Tensor, _Pull, _Push]]] = []
 
 
 @contextlib.contextmanager
@@ -471,19 +471,19 @@ def mirrored_views() -> Iterator[None]:
     """For the time of a call, copies that stand for NumPy views follow writes both ways.
 
     A call inside it is part of it: what is handed in and out may be such a copy."""
-    if _mirrors:
+    if mirrors:
         yield
         return
-    _mirrors.append([])
+    mirrors.append([])
     try:
         yield
     finally:
-        _mirrors.pop()
+        mirrors.pop()
 
 
 def mirroring() -> bool:
     """Whether the running call is inside of `mirrored_views`."""
-    return bool(_mirrors)
+    return bool(mirrors)
 
 
 def numpy_view(x: torch.Tensor) -> numpy.ndarray[Any, Any]:
@@ -496,7 +496,7 @@ def numpy_view(x: torch.Tensor) -> numpy.ndarray[Any, Any]:
 
 def mirror(base: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
     """`base` flipped along `dims`, as the view that NumPy would give (see `mirrored_views`)."""
-    if not _mirrors:
+    if not mirrors:
         return follow(base, flip(base, dims), lambda base: flip(base, dims), lambda base, copy: flip(copy, dims))
     if all(base.shape[d] <= 1 for d in dims):
         return base[...]
@@ -565,8 +565,8 @@ def follow(base: torch.Tensor, copy: torch.Tensor, pull: _Pull, push: _Push) -> 
 
     Outside `mirrored_views` nothing keeps it so, and writing to it is refused."""
     copy._np2fx_copied_view = True  # type: ignore[attr-defined]
-    if _mirrors:
-        _mirrors[-1].append((base, copy, pull, push))
+    if mirrors:
+        mirrors[-1].append((base, copy, pull, push))
     else:
         copy._np2fx_lone_copy = True  # type: ignore[attr-defined]
     return copy
@@ -574,7 +574,7 @@ def follow(base: torch.Tensor, copy: torch.Tensor, pull: _Pull, push: _Push) -> 
 
 def is_followed(x: torch.Tensor) -> bool:
     """True for a copy that is kept as a view of another tensor, and for its own views."""
-    return any(memory_of(copy) == memory_of(x) for _, copy, _, _ in (_mirrors[-1] if _mirrors else ()))
+    return any(memory_of(copy) == memory_of(x) for _, copy, _, _ in (mirrors[-1] if mirrors else ()))
 
 
 def is_copied_view(x: torch.Tensor) -> bool:
@@ -584,10 +584,10 @@ def is_copied_view(x: torch.Tensor) -> bool:
 
 def written(target: torch.Tensor) -> None:
     """Tell the mirrors that `target` was written to."""
-    if not _mirrors or not _mirrors[-1]:
+    if not mirrors or not mirrors[-1]:
         return
     changed = [memory_of(target)]
-    pending = list(_mirrors[-1])
+    pending = list(mirrors[-1])
     while pending:
         pair = next((p for p in pending if memory_of(p[0]) in changed or memory_of(p[1]) in changed), None)
         if pair is None:

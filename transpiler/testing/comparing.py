@@ -88,8 +88,8 @@ def _linked(x: torch.Tensor, y: torch.Tensor) -> bool:
     if x.numel() == 0 or y.numel() == 0:
         return False
     memory = {tensor_arrays.memory_of(x)}
-    for _ in tensor_arrays._mirrors[-1]:
-        for base, copy, *_ in tensor_arrays._mirrors[-1]:
+    for _ in tensor_arrays.mirrors[-1]:
+        for base, copy, *_ in tensor_arrays.mirrors[-1]:
             if {tensor_arrays.memory_of(base), tensor_arrays.memory_of(copy)} & memory:
                 memory |= {tensor_arrays.memory_of(base), tensor_arrays.memory_of(copy)}
     return tensor_arrays.memory_of(y) in memory

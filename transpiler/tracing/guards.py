@@ -11,6 +11,7 @@ import functools
 import operator
 import sys
 import types
+from collections.abc import Callable
 from typing import Any, List, NoReturn  # noqa: UP035 - TorchScript reads List
 
 import torch
@@ -38,6 +39,11 @@ def check_inputs(inputs: Any, forms: tuple[Form, ...], one: Pairs, apart: Pairs,
     if torch.compiler.is_compiling() or _is_tracing() or type(inputs[0]) is not torch.Tensor or torch._C._len_torch_dispatch_stack():
         _check_elsewhere(inputs, forms, one, apart, relations, what)
         return
+    known = _compiled.get(what)
+    if known is None or known[0] != forms:
+        known = _compiled[what] = forms, _test(forms)
+    if not (one or apart or relations) and known[1](*inputs):
+        return
     if differ(inputs, forms) or not hold(relations, inputs) or any(not is_one(inputs[a], inputs[b]) for a, b in one):
         _fail(what)
     if any(_share(inputs[a], inputs[b]) for a, b in apart):
@@ -61,6 +67,45 @@ for _function in (check_inputs, check):
 
 _is_tracing = torch._C._is_tracing
 """As `torch.jit.is_tracing`, without what that does for TorchScript's own sake."""
+
+
+_compiled: dict[str, tuple[tuple[Form, ...], Callable[..., bool]]] = {}
+"""What the graphs that run demand, in words, to its forms and their test."""
+
+
+def _test(forms: tuple[Form, ...]) -> Callable[..., bool]:
+    """The test of `differ` written out for these forms: whether tensors are sure to be of them. What is not sure, `differ` finds out."""
+    names, dtypes = ([f"{kind}{i}" for i in range(len(forms))] for kind in ("x", "dtype"))
+    held = {"Tensor": torch.Tensor, **{name: dtype for name, (dtype, _, _) in zip(dtypes, forms, strict=True)}}
+    lines = (f"def factory({', '.join(held)}):", f"    def test({', '.join(names)}):",
+             f"        return {' and '.join(tests_of(forms, names, 'Tensor', dtypes))}", "    return test")  # fmt: skip
+    made: dict[str, Any] = {}
+    exec("\n".join(lines), made)  # the text is this module's own
+    return made["factory"](**held)  # type: ignore[no-any-return]
+
+
+def tests_of(forms: Any, names: list[str], tensor: str, dtypes: list[str]) -> list[str]:
+    """What makes sure that tensors are of these forms, as expressions; `tensor` and `dtypes` are how the class and the dtypes are spelt."""
+    tests: list[str] = []
+    named: dict[int, str] = {}
+    for x, kind, (_, sizes, layout) in zip(names, dtypes, forms, strict=True):
+        tests.append("False" if layout else f"type({x}) is {tensor} and {x}.dtype is {kind}")
+        if layout == ():
+            tests.append(f"{x}.is_contiguous()")
+        if set(sizes) <= {FREE}:
+            tests.append(f"{x}.ndim == {len(sizes)}")
+        elif min(sizes) >= 0:
+            tests.append(f"{x}.shape == {sizes}")
+        else:
+            tests.append(f"{x}.ndim == {len(sizes)}")
+            for axis, wanted in enumerate(sizes):
+                here = f"{x}.shape[{axis}]"
+                if wanted >= 0:
+                    tests.append(f"{here} == {wanted}")
+                elif wanted < FREE:
+                    tests.append(f"{here} == {named[wanted]}" if wanted in named else f"{here} > 1")
+                    named.setdefault(wanted, here)
+    return tests
 
 
 def differ(inputs: Any, forms: tuple[Form, ...]) -> bool:

@@ -24,6 +24,7 @@ from .duplicates import merge_duplicates
 from .errors import TraceError
 from .errors import error as trace_error
 from .extents import Guard
+from .fastcalls import MISSED, fast_call, shapes_key
 from .guards import Form, Relations, check_inputs, differ, hold, is_one
 from .layout import laid_out, laid_out_tensor, layout_of
 from .othernumbers import served
@@ -140,8 +141,21 @@ class TracedModule(fx.GraphModule):
 
     face: Any = None
     _bare: Any = None
+    _fast: Any = None
+    """The guard for calls as the sample was (see fastcalls), the `forward` that it is for, and the shapes that it lets in."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        fast = self._fast
+        if fast is not None and fast[0] is not None and not torch.compiler.is_compiling():
+            try:
+                found = fast[0](self, *args, **kwargs)
+            except Exception:
+                found = MISSED  # the long way finds out what to raise
+            if found is not MISSED:
+                return found
+        return self._called(*args, **kwargs)
+
+    def _called(self, *args: Any, **kwargs: Any) -> Any:
         face: Face | None = self.face
         if face is None or torch.jit.is_tracing() or torch.compiler.is_compiling() or torch.compiler.is_exporting():
             return super().__call__(*args, **kwargs)
@@ -168,7 +182,16 @@ class TracedModule(fx.GraphModule):
         for i in face.mutated:
             if isinstance(leaves[i], numpy.ndarray) and not numpy.shares_memory(leaves[i], tensors[i].numpy()):
                 leaves[i][...] = tensors[i].numpy()
+        self._note_shapes(face, leaves)
         return result if face.outputs is None else rebuild(face.outputs, lambda i: result[i])
+
+    def _note_shapes(self, face: Face, leaves: list[Any]) -> None:
+        """Let calls like this one go the fast way, where there is one."""
+        if self._fast is None or type(self).forward is not self._fast[1]:
+            call, shapes = fast_call(self)
+            self._fast = (call, type(self).forward, shapes)
+        if all(type(x) in (torch.Tensor, numpy.ndarray) and layout_of(x) is None for x in leaves):
+            self._fast[2].add(shapes_key(tuple([x.shape for x in leaves])))
 
     def raised_by_function(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> Exception | None:
         """What the function itself raises where its graph fails. The arguments are then as it leaves them."""
@@ -248,9 +271,13 @@ class TracedModule(fx.GraphModule):
                 raise trace_error("aliasing", f"{face.names[i]} is written to and shares its memory with another argument",
                                   "pass a copy", face.place)  # fmt: skip
 
+    def __reduce__(self) -> Any:
+        make, (held, *others) = super().__reduce__()  # type: ignore[misc]
+        return make, ({k: v for k, v in held.items() if k not in ("_bare", "_fast")}, *others)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> TracedModule:
         made: Any = super().__deepcopy__(memo)
-        made.face, made._bare = copy.copy(self.face), None
+        made.face, made._bare, made._fast = copy.copy(self.face), None, None
         return made  # type: ignore[no-any-return]
 
 

@@ -13,6 +13,7 @@ from .array import TracedNpArray
 from .contents import ATOMS
 from .duplicates import merge_duplicates
 from .errors import error
+from .generating import Generator
 from .module import Face, TracedModule
 from .number import TracedNumber, only
 from .reach import reaches_traced
@@ -57,6 +58,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     graph.lint()
     for name in [n for n in (*dict(tracer.root.named_buffers()), *dict(tracer.root.named_parameters())) if not _used(graph, n)]:
         delattr(tracer.root, name)
+    graph.set_codegen(Generator())
     module = TracedModule(tracer.root, graph, getattr(face.function, "__name__", "traced").title().replace("_", "") or "Traced")
     module.face = face
     values = [tracer.recorder.shells.opened(x) if isinstance(x, torch.Tensor) else _value(x) for x in outputs]

@@ -20,7 +20,9 @@ def may_fail(node: fx.Node) -> bool:
         return True
     if node.target is operator.getitem:
         return _computed(node.args[1])
-    name = str(node.target).lower().replace("select_scatter", "").replace("slice_scatter", "")
+    name = str(node.target).lower()
+    for harmless in ("select_scatter", "slice_scatter", "linalg_cross", "linalg_vector_norm"):
+        name = name.replace(harmless, "")
     return any(word in name for word in _MAY_FAIL) or (any(word in name for word in _PICKS) and _computed(_positions(node)))
 
 

@@ -1,0 +1,353 @@
+"""Rules that were called with arguments of the same kinds before: the torch calls that they made are made again, and nothing is asked.
+
+A rule looks at dtypes, shapes and options, asks NumPy whether it takes such arguments, and then makes a few torch calls. What it looks at
+is the key here; the torch calls are watched once, by a function mode of torch's, and written out as a function. A rule that looks at more
+(values, memory, strides) is not replayed, nor is one that torch's mode does not see through. Where a replayed call fails, the rule itself
+is asked, and raises what it raises.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+import torch
+from torch.overrides import TorchFunctionMode
+
+from ..arrays import bare
+from ..semantics.arrays import mirrors
+from ..semantics.table import RULES
+from ..semantics.ufunc import Ufunc
+
+_SEEN = 2
+"""So often a rule is called with a key before its calls are watched."""
+_MOST = 4096
+_CONSTANTS = (int, float, bool, complex, str, torch.dtype, numpy.dtype, type(None), type(Ellipsis))
+
+
+class _Unfit(Exception):
+    """What a call does is more than torch calls on its arguments."""
+
+
+def replayed(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule, for plain tensors and constants. What it gives and does is the same, but for the time it takes."""
+    known: dict[Any, Any] = {}
+    tensor, modes = torch.Tensor, torch._C._len_torch_function_stack
+
+    @functools.wraps(rule, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            parts: list[Any] = [tuple(kwargs), len(args)] if kwargs else [len(args)]
+            for a in (*args, *kwargs.values()) if kwargs else args:
+                if type(a) is tensor and a.ndim and a.is_contiguous():
+                    parts.append(a.dtype)
+                    parts.append(a.shape)
+                else:
+                    parts.append(_key(a))
+            key = tuple(parts)
+            found = known.get(key)
+        except (_Unfit, TypeError):
+            return rule(*args, **kwargs)
+        if mirrors or modes():
+            return rule(*args, **kwargs)
+        if type(found) is types.FunctionType:
+            try:
+                return found(*args, **kwargs)
+            except Exception:
+                return rule(*args, **kwargs)  # which raises NumPy's error
+        if found == _NEVER or len(known) > _MOST:
+            return rule(*args, **kwargs)
+        if found is None or found < _SEEN:
+            known[key] = (found or 0) + 1
+            return rule(*args, **kwargs)
+        result = rule(*args, **kwargs)
+        given = list(_tensors((args, tuple(kwargs.values()))))
+        if len({id(x) for x in given}) == len(given):  # one of them in two places would stand for two
+            known[key] = _learnt(rule, args, kwargs, result, given) or _NEVER
+        return result
+
+    return call
+
+
+def _learnt(
+    rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, given: list[torch.Tensor]
+) -> Callable[..., Any] | None:
+    """The rule's torch calls for such arguments, which give this result for these; None where they do not."""
+    watch = _Watch(args, kwargs)
+    with warnings.catch_warnings(record=True) as heard, torch.no_grad():
+        warnings.simplefilter("always")
+        try:
+            with watch:
+                watched = rule(*args, **kwargs)
+            program = watch.program(watched)
+            again = None if program is None else program(*args, **kwargs)
+            is_same = program is not None and _same(result, again, given)
+        except Exception:  # what is watched may be refused, as in a trace
+            return None
+    return program if is_same and not heard else None
+
+
+def _same(a: Any, b: Any, given: list[torch.Tensor]) -> bool:
+    """Whether two results are the same to the bit, in the same places of memory where that is the arguments'."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(_same(x, y, given) for x, y in zip(a, b, strict=True))
+    if not isinstance(a, torch.Tensor):
+        return type(a) in (int, bool, str, type(None)) and a == b
+    if a.dtype != b.dtype or a.shape != b.shape or a.stride() != b.stride() or vars(a) != vars(b):
+        return False
+    views = [any(x.untyped_storage().data_ptr() == g.untyped_storage().data_ptr() for g in given) for x in (a, b)]
+    if any(views) and (not all(views) or a.data_ptr() != b.data_ptr()):
+        return False
+    return torch.equal(*(x.detach().reshape(-1).clone(memory_format=torch.contiguous_format).view(torch.uint8) for x in (a, b)))
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for x in value:
+            yield from _tensors(x)
+
+
+_NEVER = -1
+
+
+def _key(a: Any) -> Any:
+    """What a rule may know of an argument. Raises _Unfit for what it may know more of."""
+    kind = type(a)
+    if kind is torch.Tensor:
+        if vars(a).keys() - {"_np2fx_given"} or not a.is_cpu or a.is_neg() or a.is_conj():
+            raise _Unfit
+        return a.dtype, a.shape, a.stride()
+    if kind in (tuple, list):
+        return kind, tuple(map(_key, a))
+    if kind is slice:
+        return kind, _key(a.start), _key(a.stop), _key(a.step)
+    if kind is float:
+        return a.hex()
+    if kind in _CONSTANTS or isinstance(a, type):
+        return kind, a
+    raise _Unfit
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_LOOKS = _words("""
+    shape dtype ndim device layout is_cpu is_cuda is_meta itemsize size dim numel nelement is_floating_point is_complex is_signed
+    is_contiguous stride element_size __len__ is_conj is_neg promote_types result_type can_cast broadcast_shapes
+""")
+"""What may be asked of a tensor: it is told by the key."""
+_IN_PLACE = _words(
+    "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__"
+)
+_NO = _words("""
+    set_ resize_ detach_ share_memory_ requires_grad_ random_ uniform_ normal_ bernoulli rand randn randint randperm multinomial normal
+    poisson empty empty_like empty_strided new_empty
+""")
+"""What gives something else each time, or does what is no value."""
+_SHAPED = _words("to contiguous clone __setitem__ _assert_async")
+"""Calls that are known to give the shape that they are given."""
+
+
+def _is_shaped_by_values(func: Any, args: Any, kwargs: Any, found: Any) -> bool:
+    """Whether the shape of what a torch call gives may hang on values: it is made once more of tensors that have none."""
+    if not any(True for _ in _tensors((args, tuple(kwargs.values())))):
+        return False
+    try:
+        made = func(*_without_values(args), **{k: _without_values(v) for k, v in kwargs.items()})
+        return any(a.shape != b.shape or a.dtype != b.dtype for a, b in zip(_tensors(made), _tensors(found), strict=True))
+    except Exception:  # torch says so, or does not know
+        return True
+
+
+def _without_values(x: Any) -> Any:
+    if isinstance(x, torch.Tensor):
+        return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+    return type(x)(map(_without_values, x)) if type(x) in (tuple, list) else x
+
+
+class _Watch(TorchFunctionMode):
+    """The torch calls of one call of a rule, as lines of a function."""
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        super().__init__()
+        self.names: dict[int, str] = {}
+        self.kept: list[Any] = [args, kwargs]  # so that ids stay theirs
+        self.held: dict[str, Any] = {}
+        self.lines: list[str] = []
+        self.inputs: set[int] = set()
+        self.constants: dict[str, torch.Tensor] = {}
+        self.written: set[int] = set()
+        self.places = {x.untyped_storage().data_ptr() for x in _tensors((args, tuple(kwargs.values())))}
+        self.unfit = False
+        self.keywords = tuple(kwargs)
+        for i, a in enumerate((*args, *kwargs.values())):
+            self.note_input(a, f"a{i}")
+        self.count = len(args)
+
+    def note_input(self, a: Any, name: str) -> None:
+        if isinstance(a, torch.Tensor):
+            self.names.setdefault(id(a), name)
+            self.inputs.add(id(a))
+        elif isinstance(a, (tuple, list)):
+            for i, x in enumerate(a):
+                self.note_input(x, f"{name}[{i}]")
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = func(*args, **(kwargs or {}))
+        if not self.unfit:
+            try:
+                self.note(func, args, kwargs or {}, found)
+            except _Unfit:
+                self.unfit = True
+        return found
+
+    def note(self, func: Any, args: Any, kwargs: dict[str, Any], found: Any) -> None:
+        name = getattr(func, "__name__", "")
+        if name == "__get__":
+            name = getattr(getattr(func, "__self__", None), "__name__", "")
+            if name in ("T", "mT", "H", "mH", "real", "imag"):
+                func = functools.partial(getattr, name=name)
+        if name in _LOOKS and not isinstance(found, torch.Tensor):
+            return
+        if name in _NO or name.endswith("__set__") or "out" in kwargs:
+            raise _Unfit
+        written = name == "__setitem__" or (name.endswith("_") and not name.endswith("__")) or (name in _IN_PLACE)
+        if written:
+            place = args[0].untyped_storage().data_ptr()
+            if place in self.places or id(args[0]) not in self.names:
+                raise _Unfit  # an argument, or what is not known
+            self.written.add(place)
+        if name == "__setitem__" or name == "_assert_async":
+            self.lines.append(f"{self.hold(func)}({self.given(args, kwargs)})")
+            return
+        if not _only_tensors(found) or (name not in _SHAPED and _is_shaped_by_values(func, args, kwargs, found)):
+            raise _Unfit
+        made = f"v{len(self.lines)}"
+        self.lines.append(f"{made} = {self.spelt(func, name, args, kwargs)}")
+        self.name(found, made)
+
+    def spelt(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> str:
+        if isinstance(func, functools.partial):
+            return f"{self.value(args[0])}.{name}"
+        return f"{self.hold(func)}({self.given(args, kwargs)})"
+
+    def name(self, found: Any, made: str) -> None:
+        if isinstance(found, torch.Tensor):
+            self.names.setdefault(id(found), made)
+            self.kept.append(found)
+        else:
+            self.kept.append(found)
+            for i, x in enumerate(found):
+                self.name(x, f"{made}[{i}]")
+
+    def hold(self, value: Any) -> str:
+        for name, held in self.held.items():
+            if held is value:
+                return name
+        self.held[f"h{len(self.held)}"] = value
+        return f"h{len(self.held) - 1}"
+
+    def given(self, args: Any, kwargs: dict[str, Any]) -> str:
+        return ", ".join([*map(self.value, args), *(f"{k}={self.value(v)}" for k, v in kwargs.items())])
+
+    def value(self, x: Any) -> str:
+        """An argument, or a result, as the text has it."""
+        if isinstance(x, torch.Tensor):
+            if type(x) is not torch.Tensor:
+                raise _Unfit
+            if id(x) not in self.names:  # a constant that the rule has made of none of its arguments
+                name = self.hold(x)
+                self.constants[name] = x
+                return name
+            return self.names[id(x)]
+        if type(x) in (tuple, list, torch.Size):
+            inner = ", ".join(map(self.value, x))
+            return f"[{inner}]" if type(x) is list else f"({inner}{',' if len(x) == 1 else ''})"
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            return f"{self.hold(type(x))}({', '.join(map(self.value, x))})"
+        if type(x) in (int, bool, str, type(None)):
+            return repr(x)
+        if type(x) is slice:
+            return f"{self.hold(slice)}({self.value(x.start)}, {self.value(x.stop)}, {self.value(x.step)})"
+        if type(x) in _CONSTANTS or isinstance(x, (torch.device, torch.memory_format)):
+            return self.hold(x)
+        raise _Unfit
+
+    def program(self, result: Any) -> Callable[..., Any] | None:
+        """What was watched, as a function of the rule's arguments."""
+        if self.unfit:
+            return None
+        try:
+            marks = []
+            for i, x in enumerate(result if isinstance(result, (tuple, list)) else (result,)):
+                if isinstance(x, torch.Tensor) and (id(x) not in self.names or id(x) in self.inputs):
+                    return None
+                if isinstance(x, torch.Tensor) and vars(x):
+                    place = "r" if result is x else f"r[{i}]"
+                    if any(v is not True for v in vars(x).values()):
+                        return None
+                    marks += [f"{place}.{k} = True" for k in vars(x)]
+            lines = [*self.lines, f"r = {self.value(result)}", *marks, "return r"]
+        except _Unfit:
+            return None
+        # A constant that is written to, or leaves, is a new one in each call.
+        touched = self.written | {x.untyped_storage().data_ptr() for x in _tensors(result)}
+        new = [n for n, x in self.constants.items() if x.untyped_storage().data_ptr() in touched]
+        parameters = [f"a{i}" for i in range(self.count)] + list(self.keywords)
+        renamed = [f"a{self.count + i} = {k}" for i, k in enumerate(self.keywords)] + [f"{n} = {n}_.clone()" for n in new]
+        text = f"def factory({', '.join(f'{n}_' if n in new else n for n in self.held)}):\n    def replay({', '.join(parameters)}):\n"
+        text += "".join(f"        {line}\n" for line in (*renamed, *lines)) + "    return replay"
+        space: dict[str, Any] = {}
+        exec(text, space)  # the text is this module's own
+        return space["factory"](*self.held.values())  # type: ignore[no-any-return]
+
+
+def _only_tensors(found: Any) -> bool:
+    if isinstance(found, (tuple, list)):
+        return len(found) > 0 and all(map(_only_tensors, found))
+    return type(found) is torch.Tensor
+
+
+class Namespace(types.ModuleType):
+    """The rules by their names, replayed."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner.__name__)
+        self.__dict__["_inner"] = inner
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.__dict__["_inner"], name)
+        entry = RULES.get(f"{self.__dict__['_inner'].__dict__['_path']}.{name}")
+        if isinstance(found, types.ModuleType):
+            found = Namespace(found)
+        elif isinstance(found, types.FunctionType) and entry is not None and not (entry.view or entry.writes):
+            found = replayed(found)
+        elif isinstance(found, Ufunc):
+            found = _UfuncReplayed(found)
+        self.__dict__[name] = found
+        return found
+
+
+class _UfuncReplayed:
+    """A ufunc whose calls are replayed."""
+
+    def __init__(self, ufunc: Ufunc) -> None:
+        self._ufunc, self._call = ufunc, replayed(ufunc.__call__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ufunc, name)
+
+
+namespace = Namespace(bare.namespace)
