@@ -89,7 +89,7 @@ def main() -> int:
                 took = times(function, by_hand, args)
             except Exception as problem:
                 failed += 1
-                print(f"{size:6}{function.__name__:16} failed: {type(problem).__name__}: {str(problem)[:100]!r}", flush=True)
+                print(f"{size:6}{function.__name__:16} failed: {type(problem).__name__}: {str(problem)[:80]!r}")
                 continue
             rows.append((function.__name__, took))
             print(f"{size:6}{function.__name__:16}" + "".join(f"{'-':>11}" if t is None else f"{t:11.1f}" for t in took), flush=True)

@@ -66,7 +66,8 @@ def test_other_calls_go_the_long_way(long_ways):
     assert len(long_ways) == 4
     graph(longer, y)
     assert len(long_ways) == 4  # these sizes are known by now
-    for args in ((x, y, 3.0), (x, y, 2), (x.float(), y), (x[0], y), (x,), (x, y, 2.0, 1)):
+    assert torch.equal(graph(x, y, 3.0), torch.from_numpy(scaled(x.numpy(), y.numpy(), 3.0)))
+    for args in ((x.float(), y), (x[0], y), (x,), (x, y, 2.0, 1)):
         with pytest.raises((np2fx.TraceError, TypeError)):
             graph(*args)
 
