@@ -60,8 +60,8 @@ def times(function: Callable[..., Any], by_hand: Callable[..., Any], args: tuple
         got = made(*(t.clone() if isinstance(t, torch.Tensor) else t for t in given))
         torch.testing.assert_close(got, want, rtol=1e-3, atol=1e-3, check_dtype=False)
     compiled = torch.compile(bare, backend="eager")
-    found = [microseconds(f, given) for f, given in
-             ((function, args), (by_hand, tensors), (converted, tensors), (graph, tensors), (bare, arrays), (compiled, arrays))]  # fmt: skip
+    timed = ((function, args), (by_hand, tensors), (converted, tensors), (graph, tensors), (bare, arrays), (compiled, arrays))
+    found = [microseconds(f, given) for f, given in timed]
     theirs = leapp_graph(function, args)
     return [*found, None if theirs is None else microseconds(theirs, arrays)]
 

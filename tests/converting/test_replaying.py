@@ -6,7 +6,7 @@ import numpy
 import pytest
 import torch
 from np2fx.arrays.bare import namespace as rules
-from np2fx.converting import replaying
+from np2fx.converting import quick, replaying
 
 X, Y = torch.arange(12.0).reshape(3, 4) - 5, torch.ones(3, 4) * 3
 CALLS = {
@@ -28,7 +28,7 @@ def learnt(monkeypatch):
     calls = []
     learn = replaying._learnt
     monkeypatch.setattr(replaying, "_learnt", lambda *args: calls.append(learn(*args)) or calls[-1])
-    calls.append(replaying.Namespace(rules))
+    calls.append(quick.Rules(rules))
     return calls
 
 
@@ -100,3 +100,50 @@ def test_layouts_are_told_apart(learnt):
     turned = X.T.contiguous().T
     for _ in range(5):
         assert learnt[0].clip(turned, 0, None).stride() == rules.clip(turned, 0, None).stride()
+
+
+# The helpers of rewritten text
+
+
+def test_writes_into_places():
+    for index, value in ((0, Y[0]), (slice(1, None), Y[1:]), ((..., 0), Y[:, 0]), (0, X[1]), (slice(0, 2), Y[0]), (1, torch.tensor(2.0))):
+        a, b = X.clone(), X.numpy().copy()
+        quick.operators.setitem(a, index, value)
+        b[index] = value.numpy()
+        assert np_equal(a, b)
+    a = X.clone()
+    quick.operators.setitem(a, slice(None, -1), a[1:])  # overlaps
+    assert np_equal(a[:-1], X[1:])
+    for index, value, error in ((9, Y[0], IndexError), (0, Y, ValueError), ((0, 0, 0), Y[0], IndexError)):
+        with pytest.raises(error):
+            quick.operators.setitem(X.clone(), index, value)
+    with pytest.raises(ValueError, match="read-only"):
+        quick.operators.setitem(rules.broadcast_to(X.clone(), (3, 4)), 0, Y[0])
+
+
+def test_updates_in_place():
+    for name, python in (("add", "__iadd__"), ("subtract", "__isub__"), ("multiply", "__imul__"), ("divide", "__itruediv__")):
+        for b in (Y, Y[0], 2.5, Y[:1]):
+            a, want = X.clone(), X.numpy().copy()
+            assert quick.operators.update(a, name, b) is a
+            assert np_equal(a, getattr(want, python)(b if isinstance(b, float) else b.numpy()))
+    a, want = X.clone(), X.numpy().copy()
+    quick.operators.update(a, "add", a.T[:, :3].T[:, :1])
+    want += want[:, :1].copy()
+    assert np_equal(a, want)
+    with pytest.raises(ValueError):
+        quick.operators.update(Y[0].clone(), "add", X)
+
+
+def test_items_are_views_and_scalars():
+    for _ in range(5):
+        a = X.clone()
+        quick.operators.getitem(a, slice(1, None)).fill_(3)
+        assert a[1:].eq(3).all()
+        fixed = rules.broadcast_to(X[0], (3, 4))
+        with pytest.raises(ValueError, match="read-only"):
+            quick.operators.setitem(quick.operators.getitem(fixed, slice(0, 2)), 0, Y[0])
+
+
+def np_equal(a, b):
+    return numpy.array_equal(a.numpy(), b)

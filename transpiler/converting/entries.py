@@ -21,12 +21,13 @@ import torch
 from ..callables import is_users_module
 from ..passage import Passage, is_alone
 from ..semantics.arrays import as_tensor, can_share, is_scalar, rearranged, zero_d_array
-from . import replaying
+from . import quick
 from .facts import qualified
 from .lifted import Lifted
 
 Call = Callable[..., Any]
 
+_QUICK = {"npx": quick.rules, "ops": quick.operators}
 _PLAIN = (bool, int, float, complex, str, bytes)
 
 
@@ -90,7 +91,7 @@ class _Entry:
         names = set(_globals_of(self.twin.__code__))
         if names & {*self.function.__code__.co_varnames, *self.held}:
             raise _NoGuard
-        found |= {self.name_of(key): replaying.namespace if key == "npx" else module for key, module in self.modules.items()}
+        found |= {self.name_of(key): _QUICK.get(key, module) for key, module in self.modules.items()}
         for name in sorted(names - own):
             if name in around:
                 value = around[name]

@@ -18,10 +18,7 @@ import numpy
 import torch
 from torch.overrides import TorchFunctionMode
 
-from ..arrays import bare
 from ..semantics.arrays import mirrors
-from ..semantics.table import RULES
-from ..semantics.ufunc import Ufunc
 
 _SEEN = 2
 """So often a rule is called with a key before its calls are watched."""
@@ -33,8 +30,10 @@ class _Unfit(Exception):
     """What a call does is more than torch calls on its arguments."""
 
 
-def replayed(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule, for plain tensors and constants. What it gives and does is the same, but for the time it takes."""
+def replayed(rule: Callable[..., Any], careful: bool = False) -> Callable[..., Any]:
+    """The rule, for plain tensors and constants. What it gives and does is the same, but for the time it takes.
+
+    careful   it looks at what tensors are marked with, as what gives views does"""
     known: dict[Any, Any] = {}
     tensor, modes = torch.Tensor, torch._C._len_torch_function_stack
 
@@ -43,7 +42,7 @@ def replayed(rule: Callable[..., Any]) -> Callable[..., Any]:
         try:
             parts: list[Any] = [tuple(kwargs), len(args)] if kwargs else [len(args)]
             for a in (*args, *kwargs.values()) if kwargs else args:
-                if type(a) is tensor and a.ndim and a.is_contiguous():
+                if type(a) is tensor and not careful and a.ndim and a.is_contiguous():
                     parts.append(a.dtype)
                     parts.append(a.shape)
                 else:
@@ -118,11 +117,20 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 _NEVER = -1
 
 
+def is_marked(a: torch.Tensor) -> bool:
+    """Whether something is noted of a tensor that what is made of it hangs on."""
+    marks = a.__dict__
+    return bool(marks) and not marks.keys() <= _HARMLESS
+
+
+_HARMLESS = frozenset(("_np2fx_given", "_np2fx_zero_d"))
+
+
 def _key(a: Any) -> Any:
     """What a rule may know of an argument. Raises _Unfit for what it may know more of."""
     kind = type(a)
     if kind is torch.Tensor:
-        if vars(a).keys() - {"_np2fx_given"} or not a.is_cpu or a.is_neg() or a.is_conj():
+        if is_marked(a) or (not a.ndim and hasattr(a, "_np2fx_zero_d")) or not a.is_cpu or a.is_neg() or a.is_conj():
             raise _Unfit
         return a.dtype, a.shape, a.stride()
     if kind in (tuple, list):
@@ -315,39 +323,3 @@ def _only_tensors(found: Any) -> bool:
     if isinstance(found, (tuple, list)):
         return len(found) > 0 and all(map(_only_tensors, found))
     return type(found) is torch.Tensor
-
-
-class Namespace(types.ModuleType):
-    """The rules by their names, replayed."""
-
-    def __init__(self, inner: Any) -> None:
-        super().__init__(inner.__name__)
-        self.__dict__["_inner"] = inner
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self.__dict__["_inner"], name)
-        entry = RULES.get(f"{self.__dict__['_inner'].__dict__['_path']}.{name}")
-        if isinstance(found, types.ModuleType):
-            found = Namespace(found)
-        elif isinstance(found, types.FunctionType) and entry is not None and not (entry.view or entry.writes):
-            found = replayed(found)
-        elif isinstance(found, Ufunc):
-            found = _UfuncReplayed(found)
-        self.__dict__[name] = found
-        return found
-
-
-class _UfuncReplayed:
-    """A ufunc whose calls are replayed."""
-
-    def __init__(self, ufunc: Ufunc) -> None:
-        self._ufunc, self._call = ufunc, replayed(ufunc.__call__)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._call(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ufunc, name)
-
-
-namespace = Namespace(bare.namespace)
