@@ -56,6 +56,8 @@ def remainder(x1, x2):
     if is_integral(x1, x2):
         return _unless_zero(torch.remainder, x1, x2)
     result = torch.remainder(_nearer(x1, x2), x2)
+    if isinstance(x2, float) and x2 > 0:
+        return torch.add(result, 0.0)  # of the two zeros it makes the positive one
     return torch.where(torch.eq(result, 0), torch.copysign(result, x2), result)
 
 @ufunc("numpy.fmod", numbers=(1,), unsigned=unsigned.remainder)

@@ -127,3 +127,12 @@ def test_copies_and_pickles():
     assert torch.equal(held(x, y), want)
     with pytest.raises(RuntimeError, match="the graph holds for"):
         held(x.float(), y)
+
+
+def test_the_graph_without_demands():
+    a, b = torch.eye(3, dtype=torch.float64), tensors((3,))[0]
+    graph = np2fx.trace(solved, a.numpy(), b.numpy())
+    plain = graph.plain()
+    assert torch.equal(plain(a, b), graph(a, b))
+    assert not any("check" in str(n.target) or "assert" in str(n.target) for n in plain.graph.nodes)
+    assert plain(a * float("nan"), b).isnan().all() and any("check" in str(n.target) for n in graph.graph.nodes)

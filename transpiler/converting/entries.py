@@ -7,6 +7,7 @@ that could change what the function finds around it. All other calls go the long
 
 from __future__ import annotations
 
+import ast
 import builtins
 import dis
 import linecache
@@ -21,6 +22,7 @@ import torch
 from ..callables import is_users_module
 from ..passage import Passage, is_alone
 from ..semantics.arrays import as_tensor, can_share, is_scalar, rearranged, zero_d_array
+from ..source.walking import walk
 from . import quick
 from .facts import qualified
 from .lifted import Lifted
@@ -31,11 +33,11 @@ _QUICK = {"npx": quick.rules, "ops": quick.operators}
 _PLAIN = (bool, int, float, complex, str, bytes)
 
 
-def entry(converted: Any, twin: types.FunctionType, arguments: dict[str, Any], modules: dict[str, Any]) -> Call | None:
-    """A function with the signature of the converted one that calls `twin` where a call is as `arguments`, and elsewhere the entry that
-    there was before. None where there is no such guard. `modules` is what the text of the twin imports, by the names that it has there."""
+def entry(converted: Any, twin: types.FunctionType, source: str, arguments: dict[str, Any], modules: dict[str, Any]) -> Call | None:
+    """A function with the signature of the converted one that calls `twin`, of this text, where a call is as `arguments`, and elsewhere the
+    entry that there was before. None where there is no such guard. `modules` is what the text imports."""
     try:
-        return _Entry(converted, twin, arguments, modules).made()
+        return _Entry(converted, twin, source, arguments, modules).made()
     except _NoGuard:
         return None
 
@@ -45,7 +47,8 @@ class _NoGuard(Exception):
 
 
 class _Entry:
-    def __init__(self, converted: Any, twin: types.FunctionType, arguments: dict[str, Any], modules: dict[str, Any]) -> None:
+    def __init__(self, converted: Any, twin: types.FunctionType, source: str, arguments: dict[str, Any], modules: dict[str, Any]) -> None:
+        self.source = source
         self.converted, self.twin, self.modules = converted, twin, modules
         self.function: types.FunctionType = converted.function
         self.is_helper: bool = converted.is_helper
@@ -91,7 +94,9 @@ class _Entry:
         names = set(_globals_of(self.twin.__code__))
         if names & {*self.function.__code__.co_varnames, *self.held}:
             raise _NoGuard
-        found |= {self.name_of(key): _QUICK.get(key, module) for key, module in self.modules.items()}
+        found |= {self.name_of(key): module for key, module in self.modules.items()}
+        called = _only_called(self.source)
+        found |= {name: _QUICK[key] for key, name in ((k, self.name_of(k)) for k in _QUICK if k in self.modules) if name in called}
         for name in sorted(names - own):
             if name in around:
                 value = around[name]
@@ -178,6 +183,20 @@ class _Entry:
         yield f"            return {leaves}"
         yield f"        return _longer({given})"
         yield f"    return {name}"
+
+
+def _only_called(source: str) -> set[str]:
+    """The names in a text of which attributes are called where they stand, and nothing else is done with them."""
+    tree = ast.parse(source)
+    called: set[int] = set()
+    for n in walk(tree):
+        if isinstance(n, ast.Call) or (isinstance(n, ast.Subscript) and isinstance(n.value, ast.Attribute) and n.value.attr == "key"):
+            inner = n.func if isinstance(n, ast.Call) else n.value
+            while isinstance(inner, ast.Attribute):
+                inner = inner.value
+                called.add(id(inner))
+    names = [n for n in walk(tree) if isinstance(n, ast.Name)]
+    return {n.id for n in names} - {n.id for n in names if id(n) not in called}
 
 
 def _left(found: Any, step: Call) -> Any:

@@ -121,9 +121,9 @@ class Converted:
         passage, collecting = Passage(arrays=False, inside=self.is_helper), collect()
         try:
             args, kwargs = self._entered(passage, args, kwargs)
-            twin, mirrored, _ = self._variant(args, kwargs)
+            twin, mirrored, source = self._variant(args, kwargs)
             if not (mirrored or self._keeps) and self._entries < MOST_ENTRIES and twin not in self._without_entry:
-                self._enter_at(twin, args, kwargs)
+                self._enter_at(twin, source, args, kwargs)
             if self._keeps:
                 keep(inspect.signature(self.function).bind(*args, **kwargs).arguments, tuple(sorted(self._keeps)))
             passage.around = None if self._keeps or (mirrored and not (self.is_helper and mirroring())) else self.step
@@ -136,12 +136,12 @@ class Converted:
             release(passage, collecting)
             passage.settle()
 
-    def _enter_at(self, twin: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _enter_at(self, twin: types.FunctionType, source: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Put a guard for calls like this one before those that there are."""
         bound = inspect.signature(self.function).bind(*args, **kwargs)
         bound.apply_defaults()
         modules = {key: m for key, m in _modules().items() if self._own_names()[key] in _names_in(twin.__code__)}
-        made = entry(self, twin, bound.arguments, modules)
+        made = entry(self, twin, source, bound.arguments, modules)
         if made is None:
             self._without_entry.add(twin)
         else:

@@ -37,22 +37,12 @@ class Rules(types.ModuleType):
         elif isinstance(found, types.FunctionType) and entry is not None and not entry.writes:
             found = replayed(found, entry.view)
         elif isinstance(found, Ufunc):
-            found = _UfuncReplayed(found)
+            call: Any = replayed(found.__call__)
+            for method in ("reduce", "accumulate", "reduceat", "outer", "at"):
+                setattr(call, method, getattr(found, method))
+            found = call
         self.__dict__[name] = found
         return found
-
-
-class _UfuncReplayed:
-    """A ufunc whose calls are replayed."""
-
-    def __init__(self, ufunc: Ufunc) -> None:
-        self._ufunc, self._call = ufunc, replayed(ufunc.__call__)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._call(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ufunc, name)
 
 
 class _Operators(types.ModuleType):

@@ -35,25 +35,30 @@ def replayed(rule: Callable[..., Any], careful: bool = False) -> Callable[..., A
 
     careful   it looks at what tensors are marked with, as what gives views does"""
     known: dict[Any, Any] = {}
-    tensor, modes = torch.Tensor, torch._C._len_torch_function_stack
+    tensor, modes, function = torch.Tensor, torch._C._len_torch_function_stack, types.FunctionType
 
     @functools.wraps(rule, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            parts: list[Any] = [tuple(kwargs), len(args)] if kwargs else [len(args)]
+            parts: list[Any] = [tuple(kwargs), len(args)] if kwargs else []
+            given = 0
             for a in (*args, *kwargs.values()) if kwargs else args:
-                if type(a) is tensor and not careful and a.ndim and a.is_contiguous():
-                    parts.append(a.dtype)
-                    parts.append(a.shape)
-                else:
-                    parts.append(_key(a))
+                if type(a) is tensor:
+                    given += 1
+                    if a.ndim and not careful and a.is_contiguous():
+                        parts.append(a.dtype)
+                        parts.append(a.shape)
+                        continue
+                parts.append(_key(a))
+            if given > 1 and len({id(a) for a in (*args, *kwargs.values()) if type(a) is tensor}) < given:
+                parts.append(_places((*args, *kwargs.values())))
             key = tuple(parts)
             found = known.get(key)
         except (_Unfit, TypeError):
             return rule(*args, **kwargs)
         if mirrors or modes():
             return rule(*args, **kwargs)
-        if type(found) is types.FunctionType:
+        if type(found) is function:
             try:
                 return found(*args, **kwargs)
             except Exception:
@@ -64,18 +69,24 @@ def replayed(rule: Callable[..., Any], careful: bool = False) -> Callable[..., A
             known[key] = (found or 0) + 1
             return rule(*args, **kwargs)
         result = rule(*args, **kwargs)
-        given = list(_tensors((args, tuple(kwargs.values()))))
-        if len({id(x) for x in given}) == len(given):  # one of them in two places would stand for two
-            known[key] = _learnt(rule, args, kwargs, result, given) or _NEVER
+        known[key] = _learnt(rule, args, kwargs, result) or _NEVER
         return result
 
     return call
 
 
-def _learnt(
-    rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, given: list[torch.Tensor]
-) -> Callable[..., Any] | None:
+def _places(args: tuple[Any, ...]) -> tuple[int, ...]:
+    """For each argument the first that is the same object."""
+    first: dict[int, int] = {}
+    return tuple([first.setdefault(id(a), i) for i, a in enumerate(args)])
+
+
+def _learnt(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Callable[..., Any] | None:
     """The rule's torch calls for such arguments, which give this result for these; None where they do not."""
+    given = list(_tensors((args, tuple(kwargs.values()))))
+    inner = list(_tensors([a for a in (*args, *kwargs.values()) if not isinstance(a, torch.Tensor)]))
+    if inner and len({id(x) for x in given}) < len(given):
+        return None  # one of them in two places may stand for two
     watch = _Watch(args, kwargs)
     with warnings.catch_warnings(record=True) as heard, torch.no_grad():
         warnings.simplefilter("always")
@@ -237,6 +248,8 @@ class _Watch(TorchFunctionMode):
         if name == "__setitem__" or name == "_assert_async":
             self.lines.append(f"{self.hold(func)}({self.given(args, kwargs)})")
             return
+        if name == "to" and found is args[0] and id(found) not in self.names:
+            return  # a constant that is where it should be
         if not _only_tensors(found) or (name not in _SHAPED and _is_shaped_by_values(func, args, kwargs, found)):
             raise _Unfit
         made = f"v{len(self.lines)}"
@@ -297,9 +310,7 @@ class _Watch(TorchFunctionMode):
         try:
             marks = []
             for i, x in enumerate(result if isinstance(result, (tuple, list)) else (result,)):
-                if isinstance(x, torch.Tensor) and (id(x) not in self.names or id(x) in self.inputs):
-                    return None
-                if isinstance(x, torch.Tensor) and vars(x):
+                if isinstance(x, torch.Tensor) and id(x) not in self.inputs and vars(x):
                     place = "r" if result is x else f"r[{i}]"
                     if any(v is not True for v in vars(x).values()):
                         return None

@@ -25,9 +25,10 @@ from .errors import TraceError
 from .errors import error as trace_error
 from .extents import Guard
 from .fastcalls import MISSED, fast_call, shapes_key
-from .guards import Form, Relations, check_inputs, differ, hold, is_one
+from .guards import Form, Relations, check, check_inputs, differ, hold, is_one
 from .layout import laid_out, laid_out_tensor, layout_of
 from .othernumbers import served
+from .risks import must_stay
 from .structure import beside, laid_over, match, particulars, rebuild, sharing
 
 
@@ -217,6 +218,14 @@ class TracedModule(fx.GraphModule):
         if face.forms and (differ(tensors, face.forms) or not hold(face.relations, tensors)):
             return False
         return all(first == i or is_one(tensors[first], tensors[i]) for i, first in enumerate(face.firsts))
+
+    def plain(self) -> fx.GraphModule:
+        """The graph without demands on inputs and assertions on values: for who knows by other means that they hold."""
+        graph = copy.deepcopy(self.graph)
+        for node in [n for n in graph.nodes if n.target in (check_inputs, check)]:
+            graph.erase_node(node)
+        graph.eliminate_dead_code(lambda n: bool(n.users) or n.is_impure() or bool(n.meta.get("writes")) or must_stay(n))
+        return fx.GraphModule(self, graph)
 
     @property
     def bare(self) -> Callable[..., Any]:
