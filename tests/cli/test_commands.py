@@ -219,6 +219,11 @@ def test_rewrite_writes_what_it_shows(repo, capsys):
     assert run(capsys, "rewrite", "good.py", "--check")[0] == 0
 
 
+def test_rewrite_prints_findings_of_another_format_alone(repo, capsys):
+    _, out, err = run(capsys, "rewrite", ".", "--check", "--output-format", "json")
+    assert "bad.py" in [f["filename"] for f in json.loads(out)] and "would rewrite good.py" in err
+
+
 def test_rewrite_leaves_what_it_cannot_convert(repo, capsys):
     code, out, _ = run(capsys, "rewrite", "bad.py")
     assert code == 1 and "bad.py:7:" in out and (repo / "bad.py").read_text() == BAD

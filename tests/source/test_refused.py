@@ -7,6 +7,7 @@ import sys
 
 from np2fx.source.check import check_paths, check_source
 from np2fx.source.config import Config
+from np2fx.source.refused import GRAPHS_ALONE
 from np2fx.source.rewrite import rewrite_source
 
 HEAD = "import numpy as np\nimport np2fx\n\n\n"
@@ -34,6 +35,15 @@ def test_a_doubt_gives_way_to_what_is_certain():
     assert told(check_source(source, target="np2fx"))[0][2] == "warning"
     source = source.replace("unheard_of", "pandas")
     assert {s for _, _, s in told(check_source(source, target="np2fx"))} == {"error"}
+
+
+def test_what_stands_in_the_way_of_a_graph_alone_says_so():
+    body = "@np2fx.node\ndef f(x):\n    os.makedirs('a')\n    return np.sin(x)\n"
+    taken, refused = HEAD + "import os\n" + body, HEAD + "import os\n" + body.replace("np.sin(x)", "np.random.rand(3)")
+    assert [f for f in rewrite_source(taken)[1] if f.severity == "error"] == []
+    (found,) = check_source(taken, target="np2fx")
+    assert (found.name, found.severity) == ("side-effect", "error") and found.hint.endswith(GRAPHS_ALONE)
+    assert not any(f.hint.endswith(GRAPHS_ALONE) for f in check_source(refused, target="np2fx") + check_source(taken))
 
 
 def test_comments_and_selections_count():

@@ -362,3 +362,10 @@ def test_bools_to_the_power_of_a_size():
                 continue
             for a, b in zip((*got[:2], *got[2], *got[3:]), (*want[:2], *want[2], *want[3:]), strict=True):
                 assert a.numpy().dtype == b.dtype and np.array_equal(a.numpy(), b), (n, k)
+
+
+def test_arrays_of_many_dimensions_are_tried_at_sizes_that_are_not_much_larger():
+    graph = np2fx.trace(lambda x: x[:, 1, :, 1, :, 1], np.arange(64).reshape(2, 2, 2, 2, 2, 2))
+    x = np.arange(729).reshape(3, 3, 3, 3, 3, 3)[:2, :, :2]
+    np.testing.assert_array_equal(graph(x).numpy(), x[:, 1, :, 1, :, 1])
+    assert all(size < 0 for size in graph.face.forms[0][1])

@@ -216,3 +216,21 @@ def test_a_size_that_torch_cannot_leave_free_is_named_with_what_it_has_to_be(tmp
     with pytest.raises(ExportError, match=r"torch.export takes only n = 6; write these sizes so in the specs"):
         export(graph, tmp_path / "g.pt2", "pt2", (x,), sizes={"x": "float32[n]"})
     export(graph, tmp_path / "g.pt2", "pt2", (x,), sizes={"x": "float32[6]"})
+
+
+def test_onnx_files_are_as_exact_as_their_graphs(tmp_path: Path) -> None:
+    """torch's own ONNX forms of these go through float32, cancel near 0, overflow, or are other functions."""
+
+    def f(x):
+        near = x * 1e-12
+        ones = np.full_like(x, 0.1) + x, 0.3**x, x * 0.1, x + 16777217, np.where(x > 0.1, x, 0.7), np.clip(x, 0.1, 0.7)
+        logs = np.log2(x), np.log10(x), np.log1p(near), np.expm1(near), np.logaddexp(x * 1000, x), np.logaddexp2(x, x * 1000)
+        return (*ones, *logs, np.deg2rad(x), np.rad2deg(x), np.floor_divide(x, 0.1), np.sinc(x), np.mean(x), x > 0.1, np.isinf(x * 1e300))
+
+    x = np.array([0.1, 0.35, 3.0, 8.0, 1.0])
+    graph = np2fx.trace(f, x)
+    load = _loaded(export(graph, tmp_path / "g.onnx", "onnx", (x,)), "onnx")
+    for y in (x, np.array([0.30000000000000004, 0.1 + 1e-9, 1 / 3, 1000.0, 2.0**29])):
+        with np.errstate(all="ignore"):
+            for i, (got, want) in enumerate(zip(load(torch.from_numpy(y)), f(y), strict=True)):
+                np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-15, err_msg=str(i))

@@ -136,7 +136,8 @@ class _Outcome:
                 sys.stdout.buffer.write(m.source.encode(m.new))
                 sys.stdout.buffer.flush()
             elif m.changed and not args.diff:
-                print(f"{'would rewrite' if args.check else 'rewrote'} {m.source.path}{because}")
+                where = sys.stdout if args.output_format == "text" else sys.stderr  # findings in another format stand alone
+                print(f"{'would rewrite' if args.check else 'rewrote'} {m.source.path}{because}", file=where)
 
 
 def diff(old: str, new: str, path: str) -> str:

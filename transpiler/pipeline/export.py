@@ -296,7 +296,8 @@ def _why(e: Exception) -> str:
     sizes = [line.strip() for line in fixes.strip().split("\n\n")[0].splitlines()]
     if not found or not sizes:
         return _first_line(e)
-    return f"torch.export takes only {', '.join(sizes)}; write these sizes so in the specs (sizes={{...}})"
+    way_out = "give these sizes numbers" if any("Dim(" in line for line in sizes) else "write these sizes so"
+    return f"torch.export takes only {', '.join(sizes)}; {way_out} in the specs (sizes={{...}})"
 
 
 def _shapes(inputs: tuple[torch.Tensor, ...]) -> str:

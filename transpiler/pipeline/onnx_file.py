@@ -16,6 +16,7 @@ import torch
 from torch import fx
 
 from ..tracing.guards import check
+from .onnx_forms import program_for_onnx, translations
 
 Axis = tuple[str, int]
 """An input's name and one of its axes."""
@@ -36,9 +37,9 @@ def write(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...],
     import onnxscript  # noqa: F401
 
     flat, messages = _with_conditions(module)
-    program = torch.export.export(flat, inputs, dynamic_shapes=dynamic)
+    program = program_for_onnx(torch.export.export(flat, inputs, dynamic_shapes=dynamic))
     try:
-        made = torch.onnx.export(program, dynamo=True, verbose=False, dynamic_shapes=dynamic)
+        made = torch.onnx.export(program, dynamo=True, verbose=False, dynamic_shapes=dynamic, custom_translation_table=translations())
     except Exception as problem:
         raise NotInOnnx(_told(problem, program, flat)) from problem
     if made is None:

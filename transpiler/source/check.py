@@ -98,9 +98,11 @@ def ask_codemod(checked: Checked, all_functions: bool, alone: frozenset[str] = f
     """Put what the codemod refuses beside the findings (target np2fx). Modules whose path is in `alone` belong to no project."""
     asked = {os.path.realpath(parsed.path): (parsed, config) for parsed, config in reversed(checked.asked)}
     if asked:
-        from .refused import merged, refusals
+        from .refused import Taken, merged, refusals
 
-        checked.findings = merged(checked.findings, list(refusals(list(asked.values())[::-1], all_functions, alone)))
+        taken: Taken = {}
+        refused = list(refusals(list(asked.values())[::-1], all_functions, alone, taken))
+        checked.findings = merged(checked.findings, refused, taken)
 
 
 @deep

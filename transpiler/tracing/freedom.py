@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,9 @@ _MOST_GROUPS = 6
 
 _REACH = 40
 """So far from a sample's size others are tried."""
+
+_MOST_ELEMENTS = 1 << 22
+"""Nor for samples of many more elements."""
 
 _LARGE = 200
 """Nor for graphs of so many nodes: each trace of them takes its time."""
@@ -184,13 +188,16 @@ class _Search:
         for group in groups:
             old = self.sizes[group[0]]
             up, down = range(old + 1, old + _REACH), range(old - 1, 2, -1)
-            for size in up if larger else [*down, *reversed(up)]:
+            near = len(groups) + 1  # arrays of many dimensions would be large
+            for size in up if larger else [*down, *reversed(up[:near]), *up[near:]]:
                 if size not in taken and self.decided({**wanted, **dict.fromkeys(group, size)}):
                     break
             else:
                 return None
             taken.add(size)
             wanted.update(dict.fromkeys(group, size))
+        if any(math.prod(wanted[i, axis] for axis in range(x.ndim)) > 4 * math.prod(x.shape) + _MOST_ELEMENTS for i, x in self.firsts()):
+            return None
         return self.shared(lambda i, x: resized(x, tuple(wanted[i, axis] for axis in range(x.ndim))))
 
     def decided(self, sizes: dict[Dimension, int]) -> bool:
@@ -202,8 +209,12 @@ class _Search:
 
     def shared(self, change: Any) -> list[Any]:
         """The samples, changed. What is one array stays one."""
-        made = {i: change(i, x) for i, x in enumerate(self.leaves) if self.face.firsts[i] == i}
+        made = {i: change(i, x) for i, x in self.firsts()}
         return [made[first] for first in self.face.firsts]
+
+    def firsts(self) -> list[tuple[int, Any]]:
+        """The samples, each array once, with their numbers."""
+        return [(i, x) for i, x in enumerate(self.leaves) if self.face.firsts[i] == i]
 
     @property
     def is_large(self) -> bool:

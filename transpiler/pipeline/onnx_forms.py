@@ -1,0 +1,194 @@
+"""Operators of which torch's ONNX form is another function than torch's: rounded to float32, cancelled near 0, overflown, blind to -0.0.
+
+Each is composed here of operators whose ONNX form is exact. `program_for_onnx` puts them into a program before it is translated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+aten: Any = torch.ops.aten
+LN2 = math.log(2)
+
+
+def program_for_onnx(program: Any) -> Any:
+    """The exported program with the operators of `FORMS` composed of others."""
+    modules = [m for m in program.graph_module.modules() if isinstance(m, fx.GraphModule)]
+    here = {n.target for m in modules for n in m.graph.nodes if n.op == "call_function"}
+    forms = {operator: form for operator, form in FORMS.items() if operator in here}
+    return program.run_decompositions(forms) if forms else program
+
+
+def is_negative(x: Tensor) -> Tensor:
+    """Whether the sign is minus, also that of a zero."""
+    return (x < 0) | ((x == 0) & (1 / x < 0))
+
+
+def with_sign(x: Tensor, minus: Tensor) -> Tensor:
+    return torch.where(minus, -x.abs(), x.abs())
+
+
+def log1p(x: Tensor) -> Tensor:
+    """W. Kahan's: the error of 1 + x cancels in the quotient."""
+    x = _floating(x)
+    u = 1 + x
+    return torch.where(u == 1, x, torch.where(u == math.inf, u, torch.log(u) * (x / (u - 1))))
+
+
+def expm1(x: Tensor) -> Tensor:
+    """W. Kahan's, as `log1p`."""
+    x = _floating(x)
+    u = torch.exp(x)
+    less = u - 1
+    return torch.where(u == 1, x, torch.where((less == -1) | (u == math.inf), less, less * (x / torch.log(u))))
+
+
+def log2(x: Tensor) -> Tensor:
+    return _log_to(2.0, x)
+
+
+def log10(x: Tensor) -> Tensor:
+    return _log_to(10.0, x)
+
+
+def _log_to(base: float, x: Tensor) -> Tensor:
+    """A logarithm that is whole for the powers of its base."""
+    x = _floating(x)
+    y = torch.log(x) / math.log(base)
+    whole = torch.round(y)
+    return torch.where(torch.pow(torch.full_like(x, base), whole) == x, whole, y)
+
+
+def logaddexp(x: Tensor, y: Tensor) -> Tensor:
+    return _log_of_sum(x, y, math.e)
+
+
+def logaddexp2(x: Tensor, y: Tensor) -> Tensor:
+    return _log_of_sum(x, y, 2.0)
+
+
+def _log_of_sum(x: Tensor, y: Tensor, base: float) -> Tensor:
+    less = log1p(torch.exp((x - y).abs() * -math.log(base))) / math.log(base)
+    return torch.where(x == y, x + math.log(2) / math.log(base), torch.maximum(x, y) + less)
+
+
+def deg2rad(x: Tensor) -> Tensor:
+    return _floating(x) * (math.pi / 180)
+
+
+def rad2deg(x: Tensor) -> Tensor:
+    return _floating(x) * (180 / math.pi)
+
+
+def sinc(x: Tensor) -> Tensor:
+    y = _floating(x) * math.pi
+    return torch.where(y == 0, 1.0, torch.sin(y) / y)
+
+
+def trunc(x: Tensor) -> Tensor:
+    return torch.where(x < 0, torch.ceil(x), torch.floor(x)) if x.is_floating_point() else x
+
+
+def heaviside(x: Tensor, y: Tensor) -> Tensor:
+    one = torch.ones_like(x)
+    return torch.where(x == 0, y, torch.where(x < 0, one - one, torch.where(x > 0, one, x)))
+
+
+def isinf(x: Tensor) -> Tensor:
+    return x.abs() == math.inf if x.is_floating_point() else torch.zeros_like(x, dtype=torch.bool)
+
+
+def floor_divide(x: Tensor, y: Any) -> Any:
+    """As torch and NumPy do it for floats: the remainder is taken off first, as the quotient alone may be rounded up to a whole number."""
+    if not (x.is_floating_point() or (isinstance(y, Tensor) and y.is_floating_point())):
+        return NotImplemented
+    if not isinstance(y, Tensor):
+        y = torch.full_like(x, y)
+    rest = torch.fmod(x, y)
+    quotient = (x - rest) / y
+    quotient = torch.where((rest != 0) & ((y < 0) != (rest < 0)), quotient - 1, quotient)
+    whole = torch.floor(quotient)
+    whole = torch.where(quotient - whole > 0.5, whole + 1, whole)
+    simple = x / y
+    return torch.where(y == 0, simple, torch.where(quotient == 0, with_sign(quotient, is_negative(simple)), whole))
+
+
+def divide(x: Tensor, y: Any, *, rounding_mode: str | None = None) -> Any:
+    return floor_divide(x, y) if rounding_mode == "floor" else NotImplemented
+
+
+def atan2(y: Tensor, x: Tensor) -> Tensor:
+    up, along = y.abs(), x.abs()
+    both = up == along  # 0 by 0, and infinity by infinity
+    angle = torch.where(both, torch.where(up == 0, up, torch.full_like(up, math.pi / 4)), torch.atan(up / along))
+    return with_sign(torch.where(is_negative(x), math.pi - angle, angle), is_negative(y))
+
+
+def power_of_number(x: float, y: Tensor) -> Any:
+    return torch.pow(torch.full_like(y, x), y) if y.is_floating_point() else NotImplemented
+
+
+def mean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: torch.dtype | None = None) -> Any:
+    """The mean of all elements: torch's ONNX form takes no axes for one that is missing."""
+    if dim:
+        return NotImplemented
+    made = torch.mean(x if dtype is None else x.to(dtype))
+    return made.reshape([1] * x.ndim) if keepdim else made
+
+
+def _floating(x: Tensor) -> Tensor:
+    return x if x.is_floating_point() else x.to(torch.get_default_dtype())
+
+
+FORMS: dict[Any, Callable[..., Any]] = {
+    aten.log1p.default: log1p,
+    aten.expm1.default: expm1,
+    aten.log2.default: log2,
+    aten.log10.default: log10,
+    aten.logaddexp.default: logaddexp,
+    aten.logaddexp2.default: logaddexp2,
+    aten.deg2rad.default: deg2rad,
+    aten.rad2deg.default: rad2deg,
+    aten.sinc.default: sinc,
+    aten.trunc.default: trunc,
+    aten.fix.default: trunc,
+    aten.heaviside.default: heaviside,
+    aten.isinf.default: isinf,
+    aten.floor_divide.default: floor_divide,
+    aten.floor_divide.Scalar: floor_divide,
+    aten.div.Tensor_mode: divide,
+    aten.div.Scalar_mode: divide,
+    aten.atan2.default: atan2,
+    aten.pow.Scalar: power_of_number,
+    aten.mean.dim: mean,
+}
+"""Operator -> what it is composed of; NotImplemented where torch's own form is right."""
+
+
+def translations() -> dict[Any, Callable[..., Any]]:
+    """Translations of what makes tensors of Python numbers: torch's own go through float32, whatever the dtype is.
+
+    Raises ImportError where onnxscript is missing."""
+    from onnxscript import ir, opset18
+
+    def number(value: Any, dtype: int) -> Any:
+        if not isinstance(value, (int, float)):  # a size of the graph
+            return value if dtype == -1 else opset18.Cast(value, to=dtype)
+        return opset18.Constant(value=ir.tensor(value, dtype=ir.DataType(dtype if dtype != -1 else ir.DataType.FLOAT)))
+
+    def scalar_tensor(s: float, dtype: int = -1, layout: str = "", device: str = "", pin_memory: bool = False) -> Any:
+        return number(s, dtype)
+
+    def full(size: Any, fill_value: float, dtype: int = -1, layout: str = "", device: str = "", pin_memory: bool = False) -> Any:
+        return opset18.Expand(number(fill_value, dtype), opset18.Cast(size, to=ir.DataType.INT64))
+
+    def full_like(self: Any, fill_value: float, dtype: int = -1, layout: str = "", device: str = "", pin_memory: bool = False,
+                  memory_format: str = "") -> Any:  # fmt: skip
+        return opset18.Expand(number(fill_value, dtype if dtype != -1 else self.dtype), opset18.Shape(self))
+
+    return {aten.scalar_tensor.default: scalar_tensor, aten.full.default: full, aten.full_like.default: full_like}
