@@ -174,21 +174,24 @@ def translations() -> dict[Any, Callable[..., Any]]:
     """Translations of what makes tensors of Python numbers: torch's own go through float32, whatever the dtype is.
 
     Raises ImportError where onnxscript is missing."""
-    from onnxscript import ir, opset18
+    from onnxscript import ir
+    from onnxscript import opset18 as opset
+
+    op: Any = opset
 
     def number(value: Any, dtype: int) -> Any:
         if not isinstance(value, (int, float)):  # a size of the graph
-            return value if dtype == -1 else opset18.Cast(value, to=dtype)
-        return opset18.Constant(value=ir.tensor(value, dtype=ir.DataType(dtype if dtype != -1 else ir.DataType.FLOAT)))
+            return value if dtype == -1 else op.Cast(value, to=dtype)
+        return op.Constant(value=ir.tensor(value, dtype=ir.DataType(dtype if dtype != -1 else ir.DataType.FLOAT)))
 
     def scalar_tensor(s: float, dtype: int = -1, layout: str = "", device: str = "", pin_memory: bool = False) -> Any:
         return number(s, dtype)
 
     def full(size: Any, fill_value: float, dtype: int = -1, layout: str = "", device: str = "", pin_memory: bool = False) -> Any:
-        return opset18.Expand(number(fill_value, dtype), opset18.Cast(size, to=ir.DataType.INT64))
+        return op.Expand(number(fill_value, dtype), op.Cast(size, to=ir.DataType.INT64))
 
     def full_like(self: Any, fill_value: float, dtype: int = -1, layout: str = "", device: str = "", pin_memory: bool = False,
                   memory_format: str = "") -> Any:  # fmt: skip
-        return opset18.Expand(number(fill_value, dtype if dtype != -1 else self.dtype), opset18.Shape(self))
+        return op.Expand(number(fill_value, dtype if dtype != -1 else self.dtype), op.Shape(self))
 
     return {aten.scalar_tensor.default: scalar_tensor, aten.full.default: full, aten.full_like.default: full_like}
