@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import subprocess
 import sys
 
@@ -96,7 +97,7 @@ def test_the_boundary_inside_of_another_and_where_an_error_leaves():
 
     @npx.on_torch
     def outer(x, items):
-        assert type(inner(x)) is npx.ndarray
+        assert type(inner(x)) is np.ndarray and inner(x[:1]) == 2 * x[0]
         items[0] = items[0] + 1
         if x[0] > 5:
             raise ValueError("too much")
@@ -167,3 +168,48 @@ def test_numbers_that_only_an_annotation_tells_of(gain):
     got = after["f"](x, gain, np.int64(2))  # type: ignore[operator]
     assert got.dtype == wanted.dtype
     np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_nothing_but_numpys_arrays_is_kept_by_what_is_not_rewritten():
+    @functools.lru_cache
+    @npx.on_torch
+    def window(n):
+        return npx.hanning(n)
+
+    class Filter:
+        @npx.on_torch
+        def __init__(self, x):
+            self.x, self.same = (made := npx.sin(x)), made
+
+    @npx.on_torch
+    def outer(x):
+        return Filter(x * window(3)), x
+
+    x = np.ones(3)
+    made, same = outer(x)
+    assert same is x and type(made.x) is np.ndarray and made.same is made.x and type(window(3)) is np.ndarray
+    t = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    made, same = outer(t)
+    assert same is t and made.x.tensor.requires_grad
+
+
+def test_tensors_come_in_as_they_are_where_the_text_speaks_of_torch():
+    @npx.on_torch
+    def both(x):
+        return torch.is_tensor(x), npx.sin(1.0)
+
+    @npx.on_torch
+    def back(x):
+        return x.detach().numpy() + 1
+
+    assert both(torch.ones(2))[0] and not both(np.ones(2))[0]
+    assert type(back(torch.ones(2))) is np.ndarray
+
+
+@pytest.mark.parametrize(
+    "call", ["torch.Tensor(np.sin(x))", "torch.FloatTensor(np.sin(x))", "torch.from_numpy(np.sin(x))", "torch.asarray(x + np.pi)"]
+)
+def test_what_reads_numpys_own_arrays_alone(call):
+    text = f"import numpy as np\nimport torch\ndef f(x, *more):\n    x = np.asarray(x)\n    return {call}\n"
+    new, findings = np2fx.rewrite_source(text, all_functions=True, dialect="numpy")
+    assert new == text and [f.name for f in findings] == ["opaque-call"]

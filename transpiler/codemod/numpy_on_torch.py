@@ -18,6 +18,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from ..source.imports import add_imports, drop_unused, free_names
 from ..source.names import FunctionNode, Names
 from ..source.nodes import functions_in
+from ..source.walking import walk
 
 DECORATOR = "on_torch"
 
@@ -54,6 +55,19 @@ def numpys_names(function: FunctionNode, names: Names) -> Iterator[tuple[ast.exp
                 yield node, found
                 continue
         pending += ast.iter_child_nodes(node)
+
+
+def unseen_by_torch(function: FunctionNode, names: Names) -> tuple[ast.Call, str] | None:
+    """A call of torch's that reads an array past torch's protocol, so that it takes NumPy's own alone, and its name."""
+    for call in (n for s in function.body for n in walk(s) if isinstance(n, ast.Call)):
+        found = names.qualified(call.func) or ""
+        reads = found in _READERS or (found.startswith("torch.") and found.endswith("Tensor"))
+        if reads and any(not isinstance(a, (ast.Constant, ast.List, ast.Tuple)) for a in call.args):
+            return call, found
+    return None
+
+
+_READERS = ("torch.from_numpy", "torch.asarray", "torch.frombuffer")
 
 
 class _Columns:

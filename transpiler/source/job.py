@@ -318,6 +318,11 @@ class Job:
             return self._finding(made.module, "opaque-call", call, message, "call it outside, and pass in what it gives", "error")
         return None
 
+    def reader(self, module: Module, call: ast.Call, name: str) -> Finding:
+        """Why a function stays as it is that cannot be NumPy on torch."""
+        message = f"`{name}` reads NumPy's own arrays alone, past torch's protocol for others"
+        return self._finding(module, "opaque-call", call, message, "use torch.as_tensor(x, dtype=...)", "error")
+
     def _options(self, made: Made, rewriter: Rewriter) -> list[str]:
         """What the boundary of a rewritten function checks and does."""
         function, read = made.function, rewriter.read_names

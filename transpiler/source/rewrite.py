@@ -213,18 +213,20 @@ class Batch:
 
     def _in_dialects(self, job: Job, group: Sequence[Parsed]) -> Job:
         """The same nodes as torch where they are plain torch, as NumPy on torch elsewhere."""
-        from ..codemod.numpy_on_torch import on_torch
+        from ..codemod.numpy_on_torch import on_torch, unseen_by_torch
 
         wanted = {m.function: m for m in job.made if m.helper is None}
         plain = self._job(group, plain=True) if self.options.dialect == "auto" else None
         torch = {m.function for m in plain.made} if plain is not None else set()
         made = plain or job
+        unseen = {f: found for f, m in wanted.items() if f not in torch and (found := unseen_by_torch(f, m.module.names)) is not None}
         for module in job.modules:
-            numpys = {m.node.name for f, m in wanted.items() if f not in torch and m.module is module}
+            numpys = {m.node.name for f, m in wanted.items() if f not in torch and f not in unseen and m.module is module}
             text = plain.texts.get(module, module.parsed.text) if plain is not None else module.parsed.text
             asked = functools.partial(self.project.asks_for, parsed=module.parsed)
             made.texts[module] = on_torch(text, numpys, asked, module.private)
             made.findings[module] = [f for f in job.findings[module] if f.name != "assumed-float"]
+            made.findings[module] += [job.reader(module, *found) for f, found in unseen.items() if wanted[f].module is module]
         made.modules = [m for m in job.modules if m in made.texts]
         return made
 
