@@ -143,3 +143,34 @@ def test_warnings_of_reductions():
     for of_nothing in (lambda: tnp.zeros(0).mean(), lambda: tnp.nanmax(tnp.array([np.nan])), lambda: tnp.array([1.0]).var(ddof=1)):
         with pytest.warns(RuntimeWarning):
             of_nothing()
+
+
+def test_ufuncs_of_others_and_annotations():
+    assert np.frompyfunc(lambda x: x + 1, 1, 1)(tnp.ones(2)).tolist() == [2.0, 2.0]
+    assert tnp.ndarray[int, np.dtype[np.float64]].__origin__ is tnp.ndarray
+
+
+def test_a_write_to_a_part_writes_no_other():
+    t = tnp.ones((3, 2), "f4")
+    bytes_of = t.view(bool)
+    bytes_of[:2] = False
+    assert t.tolist() == [[0, 0], [0, 0], [1, 1]]
+    t[0] = t[2]
+    t[1, 0], t[1, 1] = t[2, 0], np.float64(7)
+    assert t.tolist() == [[1, 1], [1, 7], [1, 1]]
+
+
+CALLS = ("t[0] @ t[1]", "t.sum(0)", "np.sum(t, axis=1)", "t.reshape(-1)", "np.stack([t, t])", "t.T", "np.where(t, t, 0)", "t @ t.T", "t**2")
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_the_second_call_answers_as_the_first(text):
+    want, t = eval(text, {"np": np, "t": np.arange(6.0).reshape(2, 3)}), tnp.arange(6.0).reshape(2, 3)
+    for _ in range(3):
+        got = eval(text, {"np": tnp, "t": t})
+        assert type(got) is (tnp.ndarray if want.ndim else np.float64) and got.shape == want.shape and got.strides == want.strides
+        assert (got == want).all()
+    with pytest.raises(np.exceptions.AxisError):
+        t.sum(2)
+    locked = tnp.broadcast_to(t, (2, 3))
+    assert not locked.T.flags.writeable

@@ -12,8 +12,9 @@ import numpy
 
 from .. import rules
 from ..semantics.arrays import read_only
+from . import quick
 from .memory import is_host
-from .passing import Shown, through, through_rule
+from .passing import Shown
 
 
 def install(kind: Any) -> None:
@@ -35,7 +36,12 @@ def attribute(array: Any, name: str) -> Any:
     if array._flipped and is_host(array._tensor):
         return looked_at(array, getattr, (name,))
     rule = rules.load_once().get(f"numpy.ndarray.{name}")
-    return looked_at(array, getattr, (name,)) if rule is None else through(rule.call, (array,), {}, operator.attrgetter(name))
+    return looked_at(array, getattr, (name,)) if rule is None else quick.called(rule, (array,), {}, _getter(name))
+
+
+@functools.cache
+def _getter(name: str) -> Callable[[Any], Any]:
+    return operator.attrgetter(name)
 
 
 def _method(name: str, original: Any) -> Callable[..., Any]:
@@ -46,7 +52,7 @@ def _method(name: str, original: Any) -> Callable[..., Any]:
         rule = rules.load_once().get(path)
         if rule is None or (rule.view and (self._flipped or _names_class(args, kwargs)) and is_host(self._tensor)):
             return looked_at(self, original, args, kwargs)
-        return through_rule(rule, (self, *args), kwargs, original)
+        return quick.called(rule, (self, *args), kwargs, original)
 
     return method
 
@@ -72,18 +78,8 @@ def turns(key: Any) -> bool:
 
 
 def is_plain(key: Any) -> bool:
-    """Whether a key is one that torch reads as NumPy does: an int, or a slice of ints that runs forward."""
-    kind = type(key)
-    if kind is int or kind is numpy.int64:
-        return True
-    if kind is slice:
-        step = key.step
-        return (
-            (step is None or (type(step) is int and step > 0))
-            and (key.start is None or type(key.start) is int)
-            and (key.stop is None or type(key.stop) is int)
-        )
-    return kind is tuple and key != () and all(type(k) is not tuple and is_plain(k) for k in key)
+    """Whether a key is one that torch reads as NumPy does: ints, and slices of ints that run forward."""
+    return _is_part(key) or (type(key) is tuple and key != () and all(map(_is_part, key)))
 
 
 def is_place(key: Any, rank: int) -> bool:
@@ -94,8 +90,19 @@ def is_place(key: Any, rank: int) -> bool:
 
 
 _INTS = (int, numpy.int64)
-SAME_IN_PYTHON = (numpy.float64, numpy.float32, numpy.int64, numpy.int32, numpy.uint8)
-"""The scalars whose values Python's own numbers hold."""
+
+
+def _is_part(key: Any) -> bool:
+    return type(key) in _INTS or (type(key) is slice and _is_forward(key))
+
+
+def _is_forward(key: slice) -> bool:
+    step, start, stop = key.step, key.start, key.stop
+    return (
+        (step is None or (type(step) is int and step > 0))
+        and (start is None or type(start) is int)
+        and (stop is None or type(stop) is int)
+    )
 
 
 def _may_write(array: Any) -> bool:

@@ -19,7 +19,8 @@ from ..semantics.table import Refused, original
 from ..semantics.ufunc import Ufunc
 from . import ufuncs
 from .ndarray import ndarray
-from .passing import by_numpy, is_made, through, through_rule
+from .passing import by_numpy, is_made, through
+from .quick import called
 
 
 class Namespace(types.ModuleType):
@@ -71,7 +72,7 @@ def _takes_arrays(kind: type) -> bool:
 def _of_rule(rule: Any, of: Any) -> Callable[..., Any]:
     @functools.wraps(of, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
-        return by_numpy(of, args, kwargs) if is_made(args, kwargs) else through_rule(rule, args, kwargs, of)
+        return by_numpy(of, args, kwargs) if is_made(args, kwargs) else called(rule, args, kwargs, of)
 
     return call
 
@@ -137,7 +138,7 @@ def dispatched(function: Any, args: Any, kwargs: Any) -> Any:
     numpys = getattr(function, "_implementation", function)
     name = _names().get(id(function))
     if name is not None:
-        return through_rule(rules.lookup(name), args, kwargs, numpys)
+        return called(rules.lookup(name), args, kwargs, numpys)
     return by_numpy(numpys, args, kwargs, _no_rule(f"{function.__module__}.{function.__name__}"))
 
 

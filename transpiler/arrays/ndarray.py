@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy as _copy
 import math
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +20,8 @@ from . import buffers, methods, operators, passing
 from .flat import flatiter
 from .memory import apart, from_memory, is_host, seen_by_numpy, turned, values_of
 from .passing import in_torch, lowered, through
-from .scalars import scalar
+from .scalars import element
+from .world import KINDS
 
 _HELD = "?bhilBHILefdFD"
 """The type codes of what torch holds, and gives back as the same dtype."""
@@ -46,6 +48,7 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
 
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 100.0
+    __class_getitem__: Any = classmethod(types.GenericAlias)
 
     _tensor: torch.Tensor
     _flipped: tuple[int, ...]
@@ -118,25 +121,40 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
             except IndexError:
                 found = None  # NumPy's words come below
             if found is not None:
-                return self._of(found, (), self if self._base is None else self._base) if found.ndim else scalar(found.clone())
+                return self._of(found, (), self if self._base is None else self._base) if found.ndim else element(found)
         if (self._flipped or methods.turns(key)) and is_host(self._tensor):
             return methods.looked_at(self, numpy.ndarray.__getitem__, (key,))
         return through(rules.lookup("numpy.ndarray.__getitem__").call, (self, key), {}, numpy.ndarray.__getitem__)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        place = self
+        if self._takes(key):
+            a, kind = self._tensor, type(value)
+            if kind is ndarray and not value._flipped:
+                if self._copied(key, value._tensor):
+                    return
+            elif ((kind is float or kind is int) and stands_for(value, a.dtype)) or KINDS.get(kind) is a.dtype:
+                with contextlib.suppress(IndexError):  # NumPy's words come below
+                    a[key] = value if kind is float or kind is int else value.item()
+                    return
+            with contextlib.suppress(IndexError):
+                part = a[key]
+                place, key = (self._of(part), ...) if part.ndim else (self, key)  # the rule makes all elements of its array anew
+        through(rules.lookup("numpy.ndarray.__setitem__").call, (place, key, value), {}, numpy.ndarray.__setitem__)
+
+    def _copied(self, key: Any, value: torch.Tensor) -> bool:
+        """Write an array of this one's dtype at a key, where it fits as it is and lies in other memory."""
         a = self._tensor
-        if type(value) in methods.SAME_IN_PYTHON and value.dtype == self.dtype:
-            value = value.item()
-        if type(value) in (float, int) and stands_for(value, a.dtype) and self._takes(key):
-            with contextlib.suppress(IndexError):  # NumPy's words come below
-                a[key] = value
-                return
-        b = value._tensor if type(value) is ndarray and not value._flipped else None
-        if b is not None and b.dtype is a.dtype and self._takes(key) and apart(a, b):
-            with contextlib.suppress(IndexError, RuntimeError):
-                a[key] = b
-                return
-        through(rules.lookup("numpy.ndarray.__setitem__").call, (self, key, value), {}, numpy.ndarray.__setitem__)
+        if value.dtype is not a.dtype or value.device != a.device or not apart(a, value):
+            return False
+        try:
+            place = a[key]
+        except IndexError:
+            return False
+        if place.shape != value.shape:
+            return False
+        place.copy_(value)
+        return True
 
     def _takes(self, key: Any) -> bool:
         """Whether torch writes at this key as NumPy does."""
@@ -151,7 +169,9 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
         return (self[i] for i in range(len(self._tensor)))
 
     def __len__(self) -> int:
-        return len(self._tensor) if self._tensor.ndim else len(self._held())
+        if not self._tensor.ndim:
+            raise TypeError("len() of unsized object")
+        return self._tensor.shape[0]
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
@@ -274,6 +294,13 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
     @property
     def ndim(self) -> int:
         return self._tensor.ndim
+
+    @property
+    def T(self) -> Any:
+        """The array with its axes in reverse order."""
+        if self._tensor.ndim == 2 and not self._flipped and not is_read_only(self._tensor):
+            return self._of(self._tensor.t(), (), self if self._base is None else self._base)
+        return methods.attribute(self, "T")
 
     @property
     def size(self) -> int:

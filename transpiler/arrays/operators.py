@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +12,28 @@ import torch
 
 from ..semantics.arrays import check_writable, stands_for
 from ..semantics.table import Refused
-from .world import stops_at_errors
+from .memory import apart
+from .world import KINDS, stops_at_errors
 
 _FLOATS = frozenset((torch.float32, torch.float64))
 _INTS = frozenset((torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8))
 _BITS = _INTS | {torch.bool}
+
+
+
+def _squared(a: Any, b: Any) -> torch.Tensor:
+    """`a ** 2`, the power in which torch's and NumPy's are the same product."""
+    if not isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor) or b != 2:
+        raise RuntimeError
+    return torch.square(a)
+
+
+def _product(a: Any, b: Any) -> torch.Tensor:
+    """`a @ b` of two matrices, or a matrix and a vector."""
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.ndim + b.ndim not in (3, 4) or a.ndim > 2 or b.ndim > 2:
+        raise RuntimeError
+    return torch.matmul(a, b)
+
 
 BINARY: dict[str, tuple[str, Callable[..., Any], frozenset[torch.dtype]]] = {
     "add": ("add", operator.add, _FLOATS | _INTS),
@@ -25,8 +43,8 @@ BINARY: dict[str, tuple[str, Callable[..., Any], frozenset[torch.dtype]]] = {
     "floordiv": ("floor_divide", operator.floordiv, frozenset()),
     "mod": ("remainder", operator.mod, frozenset()),
     "divmod": ("divmod", divmod, frozenset()),
-    "pow": ("power", operator.pow, frozenset()),
-    "matmul": ("matmul", operator.matmul, frozenset()),
+    "pow": ("power", _squared, _FLOATS),
+    "matmul": ("matmul", _product, _FLOATS),
     "and": ("bitwise_and", operator.and_, _BITS),
     "or": ("bitwise_or", operator.or_, _BITS),
     "xor": ("bitwise_xor", operator.xor, _BITS),
@@ -43,19 +61,19 @@ COMPARISONS: dict[str, tuple[str, Callable[..., Any], frozenset[torch.dtype]]] =
     "eq": ("equal", operator.eq, _FLOATS | _INTS),
     "ne": ("not_equal", operator.ne, _FLOATS | _INTS),
 }
-UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
+UNARY: dict[str, tuple[str, Callable[..., Any], frozenset[torch.dtype]]] = {
+    "neg": ("negative", torch.neg, _FLOATS | _INTS),
+    "pos": ("positive", torch.clone, frozenset()),
+    "abs": ("absolute", torch.abs, _FLOATS | _INTS),
+    "invert": ("invert", torch.bitwise_not, _BITS),
+}
+
+
+OF_UFUNC = {ufunc: (python, plain) for ufunc, python, plain in (BINARY | COMPARISONS).values()}
 
 
 def _weak(x: Any, dtype: torch.dtype) -> bool:
     return (type(x) is float or type(x) is int) and stands_for(x, dtype)
-
-
-def _number(x: Any, dtype: torch.dtype) -> Any:
-    """NumPy's scalar of a float dtype as Python's number, which means the same beside an array of that dtype."""
-    return x.item() if _SCALARS.get(type(x)) is dtype else x
-
-
-_SCALARS: dict[type, torch.dtype] = {numpy.float64: torch.float64, numpy.float32: torch.float32}
 
 
 def binary(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset[torch.dtype]) -> Callable[[Any, Any], Any]:
@@ -63,6 +81,8 @@ def binary(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset[t
 
     def method(self: Any, other: Any) -> Any:
         a = self._tensor
+        if KINDS.get(type(other)) is a.dtype:
+            other = other.item()  # a scalar of the array's own dtype
         if a.dtype in plain and not self._flipped and a.ndim and not stops_at_errors():
             b = other._tensor if type(other) is type(self) and not other._flipped else other
             if (b.dtype is a.dtype and in_one_order(a, b)) if isinstance(b, torch.Tensor) else _weak(b, a.dtype) and all(a.stride()):
@@ -82,15 +102,24 @@ def reflected(name: str, ufunc: str, python: Callable[..., Any], plain: frozense
     """`__radd__` and its kin."""
 
     def method(self: Any, other: Any) -> Any:
-        a = self._tensor
-        if a.dtype in plain and not self._flipped and a.ndim and _weak(other, a.dtype) and all(a.stride()) and not stops_at_errors():
-            return self._of(python(other, a))
-        if leaves_it(self, other):
-            return NotImplemented
-        return compute(ufunc, other, self)
+        if KINDS.get(type(other)) is self._tensor.dtype:
+            other = other.item()  # a scalar of the array's own dtype
+        found = number_first(python, plain, other, self)
+        if found is not None:
+            return found
+        return NotImplemented if leaves_it(self, other) else compute(ufunc, other, self)
 
     method.__name__ = f"__r{name}__"
     return method
+
+
+def number_first(python: Callable[..., Any], plain: frozenset[torch.dtype], number: Any, array: Any) -> Any:
+    """The operator between a Python number and an array, where torch's is NumPy's; None elsewhere."""
+    a = array._tensor
+    if a.dtype in plain and not array._flipped and a.ndim and _weak(number, a.dtype) and all(a.stride()) and not stops_at_errors():
+        with contextlib.suppress(RuntimeError):
+            return array._of(python(number, a))
+    return None
 
 
 def in_place(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset[torch.dtype]) -> Callable[[Any, Any], Any]:
@@ -99,8 +128,10 @@ def in_place(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset
 
     def method(self: Any, other: Any) -> Any:
         a = self._tensor
+        if KINDS.get(type(other)) is a.dtype:
+            other = other.item()  # a scalar of the array's own dtype
         if update is not None and a.dtype in plain and not self._flipped and not stops_at_errors():
-            b = other._tensor if type(other) is type(self) and not other._flipped else _number(other, a.dtype)
+            b = other._tensor if type(other) is type(self) and not other._flipped else other
             if _weak(b, a.dtype) or (isinstance(b, torch.Tensor) and b.dtype is a.dtype and b.shape == a.shape and not _meets(a, b)):
                 check_writable(a)
                 if all(a.stride()) or not a.ndim:
@@ -137,13 +168,18 @@ def in_one_order(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 def _meets(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether two tensors lie on one memory otherwise than element on element."""
-    if a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr():
+    if apart(a, b):
         return False
     return a.data_ptr() != b.data_ptr() or a.stride() != b.stride()
 
 
-def unary(name: str, ufunc: str) -> Callable[[Any], Any]:
+def unary(name: str, ufunc: str, torchs: Callable[..., Any], plain: frozenset[torch.dtype]) -> Callable[[Any], Any]:
+    """`__neg__` and its kin."""
+
     def method(self: Any) -> Any:
+        a = self._tensor
+        if a.dtype in plain and a.ndim and not self._flipped and all(a.stride()) and not stops_at_errors():
+            return self._of(torchs(a))
         return compute(ufunc, self)
 
     method.__name__ = f"__{name}__"
@@ -181,8 +217,8 @@ def install_on_scalars(kind: type) -> None:
         setattr(kind, f"__{name}__", lambda self, other, ufunc=ufunc: compute(ufunc, self, other))
         if name in BINARY:
             setattr(kind, f"__r{name}__", lambda self, other, ufunc=ufunc: compute(ufunc, other, self))
-    for name, ufunc in UNARY.items():
-        setattr(kind, f"__{name}__", unary(name, ufunc))
+    for name, (ufunc, _, _) in UNARY.items():
+        setattr(kind, f"__{name}__", lambda self, ufunc=ufunc: compute(ufunc, self))
 
 
 def install(kind: type) -> None:
@@ -194,5 +230,5 @@ def install(kind: type) -> None:
             setattr(kind, f"__i{name}__", in_place(name, *parts))
     for name, parts in COMPARISONS.items():
         setattr(kind, f"__{name}__", binary(name, *parts))
-    for name, ufunc in UNARY.items():
-        setattr(kind, f"__{name}__", unary(name, ufunc))
+    for name, parts in UNARY.items():
+        setattr(kind, f"__{name}__", unary(name, *parts))

@@ -185,14 +185,15 @@ def lowered(x: Any) -> Any:
 def through_rule(rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], numpys: Callable[..., Any]) -> Any:
     """`through`, with what is known of a rule: the order that `partition` leaves open is NumPy's own, and NumPy warns of
     reductions that give NaN."""
-    if _leaves_order_open(rule.body):
+    if leaves_order_open(rule.body):
         with contextlib.suppress(Refused):
             return by_numpy(numpys, args, kwargs)
     return through(rule.call, args, kwargs, numpys, rule.kind == "reduction")
 
 
 @functools.cache
-def _leaves_order_open(body: Callable[..., Any]) -> bool:
+def leaves_order_open(body: Callable[..., Any]) -> bool:
+    """Whether NumPy leaves the order of some elements of a result open."""
     return "kth" in inspect.signature(body).parameters
 
 
@@ -224,7 +225,7 @@ def through(
         call.settle()
     if numpys is not None and call.arrays and "out" not in kwargs and (numpys in _KEYED or not call.is_in_order(found)):
         found = _laid_out(found, call, numpys, args, kwargs)
-    if warns and isinstance(found, torch.Tensor) and is_host(found) and "out" not in kwargs and _holds_nan(found):
+    if warns and isinstance(found, torch.Tensor) and is_host(found) and "out" not in kwargs and holds_nan(found):
         with contextlib.suppress(Refused):
             by_numpy(numpys or rule, args, kwargs)
     return found if call.tensors and not call.arrays else call.raise_(found)
@@ -251,7 +252,8 @@ def _laid_out(found: Any, call: Call, numpys: Callable[..., Any], args: tuple[An
     return like_numpys(found, ask, given)
 
 
-def _holds_nan(found: torch.Tensor) -> bool:
+def holds_nan(found: torch.Tensor) -> bool:
+    """Whether NaN is among the elements."""
     return (found.is_floating_point() or found.is_complex()) and bool(torch.isnan(found).any())
 
 

@@ -14,6 +14,7 @@ import torch
 
 from .memory import is_host, values_of
 from .operators import install_on_scalars
+from .world import OF
 
 _KINDS = (numpy.float16, numpy.float32, numpy.float64, numpy.complex64, numpy.complex128)
 """What a gradient can hang on. Integers are on the host as soon as they are scalars, and NumPy's bools are two objects in all."""
@@ -53,7 +54,15 @@ _GRADED: dict[str, Any] = {kind.__name__: _class_of(kind) for kind in _KINDS}
 
 def scalar(tensor: torch.Tensor) -> Any:
     """A 0-d tensor as NumPy's scalar."""
-    return tensor.numpy()[()] if is_host(tensor) and not tensor.is_conj() else kept(tensor)
+    if is_host(tensor):
+        kind = OF.get(tensor.dtype)
+        return tensor.resolve_conj().resolve_neg().numpy()[()] if kind is None else kind(tensor.item())
+    return kept(tensor)
+
+
+def element(tensor: torch.Tensor) -> Any:
+    """An element of an array, a 0-d view of it, as NumPy's scalar."""
+    return scalar(tensor if is_host(tensor) else tensor.clone())
 
 
 def kept(tensor: torch.Tensor) -> Any:

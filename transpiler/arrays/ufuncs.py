@@ -10,10 +10,13 @@ import numpy
 import torch
 
 from .. import rules
+from ..semantics.table import Rule
 from ..semantics.ufunc import Ufunc, straight
+from . import operators
 from .ndarray import ndarray
 from .passing import by_numpy, through
-from .world import stops_at_errors
+from .quick import called
+from .world import KINDS, stops_at_errors
 
 METHODS = tuple(n for n in dir(numpy.ufunc) if not n.startswith("_") and callable(getattr(numpy.ufunc, n)))
 
@@ -68,18 +71,19 @@ class ufunc:  # noqa: N801 - NumPy's name
 @functools.cache
 def of(name: str) -> Callable[..., Any]:
     """The ufunc of this name; of those that have a rule of another form (`matmul`) that rule."""
-    rule = rules.lookup(f"numpy.{name}").call
-    return ufunc(rule) if isinstance(rule, Ufunc) else functools.partial(_through, rule, getattr(numpy, name))
+    rule = rules.lookup(f"numpy.{name}")
+    return ufunc(rule.call) if isinstance(rule.call, Ufunc) else functools.partial(_through, rule, getattr(numpy, name))
 
 
-def _through(rule: Callable[..., Any], numpys: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    return through(rule, args, kwargs, numpys)
+def _through(rule: Rule, numpys: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    return called(rule, args, kwargs, numpys)
 
 
 def elementwise(rule: Ufunc, args: tuple[Any, ...]) -> Any:
     """The result where all operands are arrays and numbers of one loop that torch computes as NumPy does; None elsewhere."""
     kinds: list[Any] = []
     operands: list[Any] = []
+    scalars: list[torch.dtype] = []
     for x in args:
         if type(x) is ndarray and not x._flipped:
             kinds.append(x._tensor.dtype)
@@ -87,15 +91,18 @@ def elementwise(rule: Ufunc, args: tuple[Any, ...]) -> Any:
         elif type(x) is float or type(x) is int:
             kinds.append(type(x))
             operands.append(x)
-        elif type(x) in _SCALARS:
-            kinds.append(_SCALARS[type(x)])
-            operands.append(torch.scalar_tensor(x.item(), dtype=kinds[-1]))
+        elif type(x) in KINDS:
+            scalars.append(KINDS[type(x)])
+            kinds.append(type(x.item()))
+            operands.append(x.item())
         else:
             return None
-    if not straight(rule, tuple(kinds)) or not isinstance(operands[0], torch.Tensor):
+    if any(dtype not in kinds for dtype in scalars):
+        return None  # a scalar of another dtype than the array's
+    if len(args) == 2 and type(args[1]) is ndarray and type(args[0]) is not ndarray and rule.__name__ in operators.OF_UFUNC:
+        return operators.number_first(*operators.OF_UFUNC[rule.__name__], operands[0], args[1])
+    if not straight(rule, tuple(kinds)) or not all(isinstance(x, torch.Tensor) and x.ndim for x in operands[:1]):
         return None
-    if not any(isinstance(x, torch.Tensor) and x.ndim for x in operands):
-        return None  # a scalar
     if not all(x.is_contiguous() for x in operands if isinstance(x, torch.Tensor)):
         return None
     try:
@@ -104,20 +111,17 @@ def elementwise(rule: Ufunc, args: tuple[Any, ...]) -> Any:
         return None  # the rule says what NumPy says
 
 
-_SCALARS: dict[type, torch.dtype] = {numpy.float64: torch.float64, numpy.float32: torch.float32}
 _NUMBERS = frozenset((int, float, complex, numpy.float64, numpy.float32, numpy.int64, numpy.complex128))
 
 
 def dispatched(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A ufunc of NumPy's own that meets an array on a tensor."""
+    """A ufunc of NumPy's own, or of another library's, that meets an array on a tensor."""
     name = f"numpy.{function.__name__}"
     if getattr(numpy, function.__name__, None) is not function or name not in rules.load_once():
-        return by_numpy(getattr(function, method), inputs, kwargs)  # SciPy's and the user's own
+        return by_numpy(getattr(function, method), inputs, kwargs)
     rule = rules.lookup(name).call
-    if method == "__call__" and not kwargs and isinstance(rule, Ufunc) and not stops_at_errors():
-        done = elementwise(rule, inputs)
-        if done is not None:
-            return done
+    if method == "__call__" and not kwargs:
+        return of(name.removeprefix("numpy."))(*inputs)
     if isinstance(out := kwargs.get("out"), tuple) and len(out) == 1:
         kwargs = {**kwargs, "out": out[0]}
     called: Callable[..., Any] = rule if method == "__call__" else getattr(rule, method)

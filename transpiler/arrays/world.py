@@ -8,6 +8,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy
+import torch
+
+OF: dict[torch.dtype, Any] = {
+    torch.bool: numpy.bool,
+    torch.float64: numpy.float64,
+    torch.float32: numpy.float32,
+    torch.int64: numpy.int64,
+    torch.int32: numpy.int32,
+    torch.uint8: numpy.uint8,
+}
+"""The scalars that Python's number of the same value makes, and the dtypes that take such a number back."""
+KINDS = {kind: dtype for dtype, kind in OF.items()}
 
 inside: contextvars.ContextVar[bool] = contextvars.ContextVar("np2fx_inside", default=False)
 """True while a function of the torch dialect runs."""

@@ -60,6 +60,15 @@ def accepted(call: Callable[..., Any], name: Any, args: tuple[Any, ...], kwargs:
         _state.inside = False
 
 
+def unasked(call: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """`call(*args, **kwargs)`, of which it is known that NumPy takes such arguments. What it calls on its way is not asked about either."""
+    before, _state.inside = getattr(_state, "inside", False), True
+    try:
+        return call(*args, **kwargs)
+    finally:
+        _state.inside = before
+
+
 def _demand(name: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     try:
         if kwargs.get("dtype") is not None:
