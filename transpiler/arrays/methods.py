@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
+import torch
 
 from .. import rules
 from ..semantics.arrays import read_only
@@ -50,11 +51,16 @@ def _method(name: str, original: Any) -> Callable[..., Any]:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         rule = rules.load_once().get(path)
-        if rule is None or (rule.view and (self._flipped or _names_class(args, kwargs)) and is_host(self._tensor)):
+        if rule is None or (rule.view and not isinstance(self, torch.Tensor) and _looks(self, args, kwargs)):
             return looked_at(self, original, args, kwargs)
         return quick.called(rule, (self, *args), kwargs, original)
 
     return method
+
+
+def _looks(array: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a view is NumPy's own: of an array that runs backwards, or as an array of another class."""
+    return (array._flipped or _names_class(args, kwargs)) and is_host(array._tensor)
 
 
 def _names_class(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
