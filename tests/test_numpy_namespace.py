@@ -156,3 +156,12 @@ def test_functions_of_the_torch_dialect_make_tensors():
             assert type(tnp.zeros(3)) is tnp.ndarray
     finally:
         world.inside.reset(token)
+
+
+def test_turned_tensors_share_memory_as_numpys_arrays_do():
+    given, numpys = torch.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3)
+    for names, x in ((tnp, given), (np, numpys)):
+        names.flip(x)[0] = 9
+        names.rot90(x)[0] = 7
+        names.fliplr(names.flipud(x))[0, 0] = 5
+    np.testing.assert_array_equal(given.numpy(), numpys)

@@ -322,6 +322,8 @@ class Shown:
             array = x._numpy()
             self.arrays.append((array, x))
             return array
+        if issubclass(kind, torch.Tensor):
+            return self.show(lifted(x))
         if x is ndarray:
             return numpy.ndarray
         if kind is flatiter:

@@ -181,7 +181,7 @@ def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
         r.refuse("opaque-call", e, f"`{name}` works on source or namespaces that np2fx cannot see", "write the code out")
         return None
     if name in ("memoryview", "bytes", "bytearray") and any(r.fact(a).is_tensor for a in _arguments(e)):
-        r.refuse("opaque-call", e, f"`{name}` works on the raw buffer", "do it outside the node")
+        r.refuse("opaque-call", e, f"`{name}` takes the raw memory of an array", "do it outside the node")
         return None
     if name in ("map", "filter") and e.args:
         _lift_callback(r, e.args[0])
@@ -252,8 +252,10 @@ def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
     ):
         return None
     if any(r.fact(a).may_be_tensor for a in _arguments(e)) and is_compiled(name):
-        r.refuse("opaque-call", e.func, f"`{r.source.of(e.func)}` works on the raw buffer: np2fx cannot see what it does",
-                 "write the step in NumPy, give np2fx a rule for it, or split the node around it")  # fmt: skip
+        twin = f"numpy.{name.removeprefix('scipy.')}"  # scipy.fft.rfft
+        way_out = "split the node around it, write the step in NumPy, or give np2fx a rule for it"
+        way_out = f"call NumPy's own, `{twin}`, where it does as well; or {way_out}" if twin in r.table.rules else way_out
+        r.refuse("opaque-call", e.func, f"`{r.source.of(e.func)}` is code of `{package}`: np2fx cannot see what it does", way_out)
         return None
     return _called(r, e)
 
