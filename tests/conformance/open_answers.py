@@ -26,6 +26,10 @@ def _falls(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.ndim == 1 and x.size > 1 and not bool(np.all(x[:-1] <= x[1:]))
 
 
+def _has_complex_values(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "iufc" and x.size > 0 and np.iscomplexobj(np.linalg.eigvals(x))
+
+
 def _hangs_on_the_last_bit(code: str, arguments: _Arrays) -> bool:
     """Whether NumPy's own answer is another one where each number that goes in is moved to the next that there is."""
     names: dict[str, Any] = {}
@@ -61,6 +65,7 @@ KINDS: dict[str, Callable[[str, str, _Arrays, list[str]], bool]] = {
     "vectors of values that are one or nearly so, ranks at the edge": lambda name, code, arrays, _: (
         name in _OF_VALUES and _hangs_on_the_last_bit(code, arrays)
     ),
+    "the phase of complex eigenvectors": lambda name, _, arrays, __: name == "eig" and any(map(_has_complex_values, arrays)),
     "casts of what an integer cannot hold": lambda _, __, ___, warnings: any("invalid value encountered in cast" in w for w in warnings),
 }
 """Kind of freedom -> whether a call (its name, its code, the arrays that go in, NumPy's warnings) has it."""

@@ -81,6 +81,7 @@ def test_what_a_test_module_does_is_written_down():
         ("np.ndarray.searchsorted", "x0.searchsorted(1)", np.array([2, 1]), True),
         ("np.sum", "np.sum(x0)", np.array([2, 1]), False),
         ("np.linalg.eigh", "np.linalg.eigh(x0)", np.eye(3) + 1e-15 * np.ones((3, 3)), True),
+        ("np.linalg.eig", "np.linalg.eig(x0)", np.array([[0.0, 1.0], [-1.0, 0.5]]), True),
         ("np.linalg.eigh", "np.linalg.eigh(x0)", np.diag([1.0, 2.0]) + 0.1, False),
     ],
 )
