@@ -213,3 +213,28 @@ def test_what_reads_numpys_own_arrays_alone(call):
     text = f"import numpy as np\nimport torch\ndef f(x, *more):\n    x = np.asarray(x)\n    return {call}\n"
     new, findings = np2fx.rewrite_source(text, all_functions=True, dialect="numpy")
     assert new == text and [f.name for f in findings] == ["opaque-call"]
+
+
+@pytest.mark.parametrize("between", ["quantised", "functools.lru_cache(None)"])
+def test_specs_speak_of_what_the_decorators_below_them_hand_on(between):
+    text = (
+        "import functools\nimport numpy as np\nimport np2fx\n\n\ndef quantised(f):\n"
+        "    return functools.wraps(f)(lambda x: f((x * 10).astype(np.int64)))\n\n\n"
+        f"@np2fx.node(x='float64[n]')\n@{between}\ndef g(x):\n    return np.sqrt(x) / 3\n"
+    )
+    new, _ = np2fx.rewrite_source(text, dialect="auto")
+    assert ("return torch.sqrt(x) / 3" in new) == (between != "quantised")
+    if between == "quantised":
+        names: dict[str, object] = {}
+        exec(new, names)
+        assert names["g"](np.array([0.9])).tolist() == [1.0]  # type: ignore[operator]
+
+
+def test_names_of_numpys_alone_are_no_torch():
+    text = (
+        "import numpy as np\nimport np2fx\n\n\nclass Line:\n    @np2fx.node\n    def __init__(self, xs, ys):\n"
+        "        p = np.vstack([xs, ys])\n        self.p = np.vstack([p, np.ones((p.shape[1],))])\n\n\n"
+        "@np2fx.node(x='float32[n]')\ndef length(x):\n    return np.linalg.norm(x)\n"
+    )
+    new, _ = np2fx.rewrite_source(text, dialect="auto")
+    assert "    @npx.on_torch\n    def __init__" in new and "@ops.boundary()\ndef length" in new

@@ -361,6 +361,8 @@ class Job:
             return f"declare what {', '.join(f'`{n}`' for n in guessed)} is"
         if rewriter.mirrored:
             return "it writes through a view that runs backwards"
+        if "npx" in rewriter.imported and not any(f.is_tensor for f in self.summaries.parameters(function).values()):
+            return "nothing says what it is given"
         if "ops" in rewriter.imported or rewriter.spelled:
             return "its facts leave open what some of its values are"
         return ""

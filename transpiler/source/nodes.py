@@ -71,7 +71,7 @@ def find_nodes(
         how = "decorator" if decorator else "configured" if any(fnmatch.fnmatchcase(qualname, p) for p in patterns) else ""
         how = how or ("all" if all_functions else "")
         if how:
-            declared = _declared(decorator) if decorator else {}
+            declared = _declared(decorator) if decorator and _hands_on(function, decorator, names) else {}
             marked = decorator if isinstance(decorator, ast.Call) and _takes_specs(decorator, names) else None
             seen = recorded(path, qualname)
             found[function] = Node(qualname, function, function.body, how, declared, in_class=in_class, marked=marked, recorded=seen)
@@ -79,6 +79,18 @@ def find_nodes(
     for helper in _helpers([*found.values(), *regions], names, functions, set(found)):
         found[helper.function] = helper  # type: ignore[index]
     return sorted([*found.values(), *regions], key=lambda n: n.how == "helper")
+
+
+def _hands_on(function: Function, decorator: ast.expr, names: Names) -> bool:
+    """Whether what stands between a node's decorator and its `def` hands on the arguments as they are, so that specs speak of them."""
+    below = function.decorator_list[function.decorator_list.index(decorator) + 1 :]
+    return all(names.qualified(d.func if isinstance(d, ast.Call) else d) in _HAND_ON for d in below)
+
+
+_HAND_ON = (
+    "builtins.staticmethod", "builtins.classmethod", "functools.lru_cache", "functools.cache", "torch.no_grad", "torch.inference_mode",
+    "np2fx.operators.boundary", "np2fx.numpy.on_torch", "abc.abstractmethod", "typing.override", "typing_extensions.override",
+)  # fmt: skip
 
 
 def functions_in(tree: ast.AST, prefix: str = "", in_class: bool = False) -> Iterator[tuple[Function, tuple[str, bool]]]:
