@@ -205,3 +205,20 @@ def test_compiled_functions_of_a_package_that_loads_its_parts_when_asked(tmp_pat
     assert main(["rewrite", "--dialect", "auto", "--all-functions", str(tmp_path / "pkg/beat.py")]) == 1
     new = (tmp_path / "pkg/beat.py").read_text()
     assert "def beats(x): return util.peak(np.abs(x))" in new and "def free(x): return npx.abs(x)" in new
+
+
+def test_an_object_that_all_calls_of_a_helper_share(tmp_path, monkeypatch):
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "grows.py").write_text("def grow(x, acc=[]):\n    acc.append(1)\n    return len(acc) * x\n")
+    (tmp_path / "grows_elsewhere.py").write_text("import grows\ndef use(x):\n    return grows.grow(x)\n")
+    (tmp_path / "grows_in_node.py").write_text(
+        "import np2fx, numpy as np, grows\n@np2fx.node(x='float64[n]')\ndef d(x):\n    return grows.grow(x)\n"
+    )
+    main(["rewrite", "--dialect", "auto", str(tmp_path)])
+    assert "def grow" in (tmp_path / "grows.py").read_text() and "torch" not in (tmp_path / "grows.py").read_text()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import grows_elsewhere
+    import grows_in_node
+
+    x = np.ones(1)
+    assert [grows_in_node.d(x)[0], grows_elsewhere.use(x)[0], grows_in_node.d(x)[0]] == [1, 2, 3]

@@ -28,7 +28,7 @@ from .reading import awaits, returns_function
 from .rewriting import Rewriter
 from .summaries import Called, Summaries
 from .text import splice
-from .twins import below, callee_text, imported, name_twin, stands, twin_text
+from .twins import below, callee_text, imported, name_twin, shared_defaults, stands, twin_text
 from .user_classes import classes_of
 from .walking import walk
 from .writing import called_by, writes
@@ -280,6 +280,9 @@ class Job:
         made.mirrored = rewriter.mirrored
         if self.plain and not made.refused and (open_ := self._is_not_plain(made, rewriter)):
             made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` is no plain torch: {open_}"))
+        if self.plain and helper is not None and not self._in_place(helper) and (shared := shared_defaults(function)):
+            message = f"the default of `{shared}` is one object for all calls of `{node.name}`, those of a torch twin among them"
+            made.findings.append(self._finding(module, "not-rewritten", function, message, "make it None, and the object inside"))
         if (why := rewriter.unfit_generator(function, helper is not None)) is not None:
             made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` {why}", "return a list"))
         if helper is None and self.boundary == "numpy" and returns_function(function):

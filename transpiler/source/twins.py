@@ -99,3 +99,12 @@ def imported(link: Link, parsed: Parsed, taken: set[str], reach: str | None, pri
         n += 1
         local = f"{first}_{n}"
     return Imported(link.statement, link.alias, link.module, twin, local, reach is not None)
+
+
+def shared_defaults(function: FunctionNode) -> str:
+    """The parameter whose default is an object that calls may change, so that a twin with one of its own would not see it; "" for none."""
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(reversed(positional), reversed(args.defaults), strict=False), *zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    changeable = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)
+    return next((a.arg for a, d in pairs if isinstance(d, changeable)), "")
