@@ -219,6 +219,9 @@ def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference
         sizes = args[1].items if len(args) == 2 and args[1].kind == "sequence" else tuple(args[1:])
         if sizes is not None and all(s.kind == "number" for s in sizes):
             return array(args[0].dtype, len(sizes))
+    owner = name.removesuffix(f".{short}")
+    if short in _OF_FLOATS and owner in ("numpy", "numpy.ndarray", "numpy.linalg") and not keywords - {"axis", "decimals"}:
+        return _of_floats(short, args, call, inference)
     if short in _KEEP_DTYPE and args and not keywords & {"dtype", "shape"}:
         return _kept(short, args, call)
     if short in _CREATE and name.count(".") == 1:
@@ -249,8 +252,35 @@ _KEEP_DTYPE = frozenset((
 ))  # fmt: skip
 """Functions whose result has the dtype of what they are given (of all of it, for a list)."""
 
+_OF_FLOATS = frozenset(("cumsum", "cumprod", "round", "around", "diff", "inv", "pinv", "solve", "einsum", "dot", "inner", "outer", "cross"))
+"""Functions that make of floats of one dtype an array or a scalar of it."""
+_MOST_GIVEN = {"round": 2, "around": 2, "cumsum": 2, "cumprod": 2, "diff": 3, "dot": 2, "outer": 2}
+"""More arguments than these may be an `out`, or another dtype."""
+
 _CREATE = {"zeros": 1, "ones": 1, "full": 2, "eye": 3, "identity": 1, "linspace": 5, "arange": 3}
 """Functions that make an array of nothing, and the position of their dtype argument."""
+
+
+def _of_floats(short: str, args: list[Fact], call: ast.Call, inference: Inference) -> Fact:
+    operands = args[1:] if short == "einsum" else args[:1] if short in ("cumsum", "cumprod", "round", "around", "diff") else args[:2]
+    dtypes = {a.dtype for a in operands}
+    if not operands or not all(a.is_tensor for a in operands) or len(dtypes) != 1:
+        return UNKNOWN
+    (dtype,), first = dtypes, operands[0]
+    if dtype not in FLOATS or len(args) > _MOST_GIVEN.get(short, 99):
+        return UNKNOWN
+    if first.kind != "array" or not first.rank:
+        return Fact("tensor", dtype)
+    if short in ("inv", "round", "around"):
+        return array(dtype, first.rank, fresh=short != "inv")
+    if short in ("cumsum", "cumprod"):
+        given = [inference.facts.get(k.value, UNKNOWN) for k in call.keywords if k.arg == "axis"] + args[1:2]
+        whole = not given or given[0].kind == "none"
+        rank = 1 if whole else first.rank if given[0].kind == "number" else None
+        return array(dtype, rank, fresh=True) if rank else Fact("tensor", dtype, fresh=True)
+    if short == "diff":
+        return array(dtype, first.rank)
+    return Fact("tensor", dtype)
 
 
 def _kept(short: str, args: list[Fact], call: ast.Call) -> Fact:
@@ -269,6 +299,8 @@ def _kept(short: str, args: list[Fact], call: ast.Call) -> Fact:
         return UNKNOWN
     if short in ("transpose", "swapaxes", "moveaxis") and first.kind == "array" and first.rank:
         return array(first.dtype, first.rank)
+    if short == "roll" and first.kind == "array" and first.rank:
+        return array(first.dtype, first.rank, fresh=True)
     if short in ("sort", "roll", "flip", "zeros_like", "ones_like", "copy") and first.kind == "array" and alone:
         return array(first.dtype, first.rank if first.rank else None, fresh=short != "flip")
     return Fact("tensor", first.dtype)
