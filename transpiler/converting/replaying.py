@@ -3,7 +3,7 @@
 A rule looks at dtypes, shapes and options, asks NumPy whether it takes such arguments, and then makes a few torch calls. What it looks at
 is the key here; the torch calls are watched once, by a function mode of torch's, and written out as a function. A rule that looks at more
 (values, memory, strides) is not replayed, nor is one that torch's mode does not see through. Where a replayed call fails, the rule itself
-is asked, and raises what it raises.
+is asked, and raises what it raises. Before they stand for the rule, the calls have to give the same as the rule for three calls' values.
 """
 
 from __future__ import annotations
@@ -63,16 +63,30 @@ def replayed(rule: Callable[..., Any], careful: bool = False) -> Callable[..., A
                 return found(*args, **kwargs)
             except Exception:
                 return rule(*args, **kwargs)  # which raises NumPy's error
-        if found == _NEVER or len(known) > _MOST:
-            return rule(*args, **kwargs)
-        if found is None or found < _SEEN:
-            known[key] = (found or 0) + 1
-            return rule(*args, **kwargs)
         result = rule(*args, **kwargs)
-        known[key] = _learnt(rule, args, kwargs, result) or _NEVER
+        if type(found) is _Trial:
+            known[key] = found.after(args, kwargs, result)
+        elif found != _NEVER and len(known) <= _MOST:
+            known[key] = (found or 0) + 1 if (found or 0) < _SEEN else _learnt(rule, args, kwargs, result) or _NEVER
         return result
 
     return call
+
+
+class _Trial:
+    """Torch calls that have to give what the rule gives for other values too, before they stand for it."""
+
+    def __init__(self, program: Callable[..., Any], left: int = 2) -> None:
+        self.program, self.left = program, left
+
+    def after(self, args: Any, kwargs: Any, result: Any) -> Any:
+        """What is known after one more call: that they do not, that they may, or the calls themselves."""
+        try:
+            with torch.no_grad():
+                is_same = _same(result, self.program(*args, **kwargs), list(_tensors((args, tuple(kwargs.values())))))
+        except Exception:
+            is_same = False
+        return _NEVER if not is_same else self.program if self.left == 1 else _Trial(self.program, self.left - 1)
 
 
 def _places(args: tuple[Any, ...]) -> tuple[int, ...]:
@@ -81,7 +95,7 @@ def _places(args: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple([first.setdefault(id(a), i) for i, a in enumerate(args)])
 
 
-def _learnt(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Callable[..., Any] | None:
+def _learnt(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> _Trial | None:
     """The rule's torch calls for such arguments, which give this result for these; None where they do not."""
     given = list(_tensors((args, tuple(kwargs.values()))))
     inner = list(_tensors([a for a in (*args, *kwargs.values()) if not isinstance(a, torch.Tensor)]))
@@ -98,7 +112,7 @@ def _learnt(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
             is_same = program is not None and _same(result, again, given)
         except Exception:  # what is watched may be refused, as in a trace
             return None
-    return program if is_same and not heard else None
+    return _Trial(program) if program is not None and is_same and not heard else None
 
 
 def _same(a: Any, b: Any, given: list[torch.Tensor]) -> bool:
@@ -172,25 +186,31 @@ _NO = _words("""
     poisson empty empty_like empty_strided new_empty
 """)
 """What gives something else each time, or does what is no value."""
-_SHAPED = _words("to contiguous clone __setitem__ _assert_async")
-"""Calls that are known to give the shape that they are given."""
+_SHAPED_BY_VALUES = _words("""
+    nonzero argwhere unique unique_consecutive _unique2 unique_dim masked_select bincount lstsq linalg_lstsq tensor_split one_hot
+    combinations segment_reduce
+""")
+_SIZES = _words("""
+    arange linspace logspace range full zeros ones eye reshape view expand repeat tile narrow roll flip permute unflatten unfold
+    repeat_interleave split chunk diagonal select movedim transpose new_zeros new_ones new_full pad
+""")
+"""Calls in which a tensor that is no array but a number would be a size or a place."""
 
 
-def _is_shaped_by_values(func: Any, args: Any, kwargs: Any, found: Any) -> bool:
-    """Whether the shape of what a torch call gives may hang on values: it is made once more of tensors that have none."""
-    if not any(True for _ in _tensors((args, tuple(kwargs.values())))):
-        return False
-    try:
-        made = func(*_without_values(args), **{k: _without_values(v) for k, v in kwargs.items()})
-        return any(a.shape != b.shape or a.dtype != b.dtype for a, b in zip(_tensors(made), _tensors(found), strict=True))
-    except Exception:  # torch says so, or does not know
+def _is_shaped_by_values(name: str, args: Any, kwargs: Any) -> bool:
+    """Whether the shape of what a torch call gives may hang on values."""
+    if name in _SHAPED_BY_VALUES or (name == "where" and len(args) + len(kwargs) < 3):
         return True
+    if name == "__getitem__":
+        key = args[1] if isinstance(args[1], tuple) else (args[1],)
+        masks = any(isinstance(k, torch.Tensor) and k.dtype in (torch.bool, torch.uint8) for k in key)
+        return masks or any(isinstance(k, (slice, list)) and any(True for _ in _tensors(_parts(k))) for k in key)
+    first = 0 if name in _words("arange linspace logspace range full zeros ones eye") else 1
+    return name in _SIZES and any(True for _ in _tensors((tuple(args[first:]), tuple(kwargs.values()))))
 
 
-def _without_values(x: Any) -> Any:
-    if isinstance(x, torch.Tensor):
-        return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
-    return type(x)(map(_without_values, x)) if type(x) in (tuple, list) else x
+def _parts(key: Any) -> tuple[Any, ...]:
+    return (key.start, key.stop, key.step) if isinstance(key, slice) else tuple(key)
 
 
 class _Watch(TorchFunctionMode):
@@ -250,7 +270,7 @@ class _Watch(TorchFunctionMode):
             return
         if name == "to" and found is args[0] and id(found) not in self.names:
             return  # a constant that is where it should be
-        if not _only_tensors(found) or (name not in _SHAPED and _is_shaped_by_values(func, args, kwargs, found)):
+        if not _only_tensors(found) or _is_shaped_by_values(name, args, kwargs):
             raise _Unfit
         made = f"v{len(self.lines)}"
         self.lines.append(f"{made} = {self.spelt(func, name, args, kwargs)}")
