@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -49,11 +50,11 @@ def huber_torch(x):
 
 
 def gaussian(x):
-    return np.exp(-0.5 * ((x - 1.0) / 0.3) ** 2) / (0.3 * np.sqrt(2 * np.pi))
+    return np.exp(-0.5 * ((x - 1.0) / 0.3) ** 2) / (0.3 * math.sqrt(2 * np.pi))
 
 
 def gaussian_torch(x):
-    return torch.exp(-0.5 * ((x - 1.0) / 0.3) ** 2) / (0.3 * np.sqrt(2 * np.pi))
+    return torch.exp(-0.5 * ((x - 1.0) / 0.3) ** 2) / (0.3 * math.sqrt(2 * np.pi))
 
 
 def decibels(x):
