@@ -54,8 +54,7 @@ class _Entry:
         self.is_helper: bool = converted.is_helper
         self.is_plain = not modules.keys() - {"torch"}
         self.held: dict[str, Any] = {"_tensor": torch.Tensor, "_modes": torch._C._len_torch_function_stack, "_is_scalar": is_scalar}
-        self.held["_compiling"] = torch.compiler.is_compiling
-        self.tests = ["not _modes() and not _compiling()"]  # one may have been set by `torch.set_default_device`, on which constants depend
+        self.tests = ["not _modes()"]  # one may have been set by `torch.set_default_device`, on which constants depend
         self.marks: list[str] = []
         for name, value in arguments.items():
             self.argument(name, value)

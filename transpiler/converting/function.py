@@ -114,7 +114,7 @@ class Converted:
             raise ConversionError(findings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.entered(*args, **kwargs)
+        return self._called(*args, **kwargs) if torch.compiler.is_compiling() else self.entered(*args, **kwargs)
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
         """A call on the long way, which finds out what is passed. It leaves a guard for calls of the same kind (see entries)."""
