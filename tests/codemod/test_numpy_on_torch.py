@@ -238,3 +238,16 @@ def test_names_of_numpys_alone_are_no_torch():
     )
     new, _ = np2fx.rewrite_source(text, dialect="auto")
     assert "    @npx.on_torch\n    def __init__" in new and "@ops.boundary()\ndef length" in new
+
+
+def test_arrays_of_a_class_of_the_users():
+    text = (
+        "import numpy as np\n\n\nclass Shifted(np.ndarray):\n    def __mul__(self, o):\n"
+        "        return np.asarray(self) * np.asarray(o) + 100\n\n\n"
+        "def f(x):\n    return np.sum(x.view(np.ndarray) * 1), np.sum(x * 2), np.sum(np.asarray(x).view(np.ndarray))\n"
+    )
+    new, _ = np2fx.rewrite_source(text, all_functions=True, dialect="auto")
+    names: dict[str, object] = {}
+    exec(new, names)
+    x = np.ones(3).view(names["Shifted"])  # type: ignore[call-overload]
+    assert new.count("@npx.on_torch") == 2 and names["f"](x) == (3, 306, 3) and names["f"](np.ones(3)) == (3, 6, 3)  # type: ignore[operator]

@@ -49,6 +49,10 @@ def numpys_names(function: FunctionNode, names: Names) -> Iterator[tuple[ast.exp
     pending: list[ast.AST] = list(function.body)
     while pending:
         node = pending.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "view":
+            pending.append(node.func)  # `x.view(np.ndarray)`: of an array of the user's class NumPy's own is asked for
+            pending += [a for a in [*node.args, *(k.value for k in node.keywords)] if names.qualified(a) != "numpy.ndarray"]
+            continue
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             found = names.qualified(node)
             if found is not None and (found == "numpy" or found.startswith("numpy.")):
