@@ -30,5 +30,5 @@ def setitem(a, key, value):
     "x.flat[0]", "x.flat[::-2]", "x.flat[i]", "x.flat[k.ravel()]", "list(x.flat)", "len(x.flat)",
     "x.flat.__setitem__(slice(None), [1, 2])"))  # fmt: skip
 def flat(a):
-    """The elements in C order, to be indexed by one number, slice or list: see `FlatView`."""
-    return FlatView(a)
+    """The elements in C order, to be indexed by one number, slice or list: see `FlatView`. Of at most 32 axes, as NumPy's."""
+    return FlatView.of(a)

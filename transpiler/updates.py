@@ -87,6 +87,6 @@ def set_attribute(a: Any, name: str, value: Any) -> None:
     elif name in ("real", "imag") and isinstance(a, torch.Tensor):
         operators.setitem(operators.attribute(a, name), ..., value)
     elif name == "flat" and isinstance(a, torch.Tensor):
-        FlatView(a)[:] = value
+        FlatView.of(a)[:] = value
     else:
         raise Refused(f"the array attribute .{name} is set", "make a new array instead (reshape, astype)", "mutation")

@@ -176,3 +176,9 @@ ODD = ("np.tril(y, k=True)", "np.diag(x, k=True)", "np.diag(y, np.int64(1))", "n
 @pytest.mark.parametrize("call", ODD)
 def test_odd_types_are_numpys_or_refused(call):
     not_wrong(f"y = np.array([[1.0, 2.0], [3.0, 5.0]])\nreturn {call}", SMALL * 1.0)
+
+
+def test_flat_has_no_more_axes_than_numpys():
+    x = np.ones((2,) + (1,) * 32)
+    for code in ("return x.flat[1]", "return np.array(list(x.flat))", "x.flat = 3.0\nreturn x", "return x.ravel()"):
+        right(code, x)  # NumPy raises for the first three

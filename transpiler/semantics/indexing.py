@@ -430,6 +430,10 @@ def _comparison(ufunc: str) -> Callable[[Any, Any], Any]:
     return compare
 
 
+_MOST_AXES = 32
+"""More of them NumPy's own flat iterators do not have."""
+
+
 class FlatView:
     """`a.flat`: the elements in C order. Reading copies; writing goes into `a`, and values that run out start again.
 
@@ -439,6 +443,13 @@ class FlatView:
         self.base, self.index = zero_d_array(torch.clone(base) if is_scalar(base) else base), 0
 
     __hash__ = __reversed__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def of(a: torch.Tensor) -> FlatView:
+        """`a.flat` itself. Raises NumPy's RuntimeError for more axes than its iterators have."""
+        if a.ndim > _MOST_AXES:
+            raise RuntimeError(f"this function only supports up to {_MOST_AXES} dimensions but the array has {a.ndim}.")
+        return FlatView(a)
 
     def __len__(self) -> int:
         return self.base.numel()

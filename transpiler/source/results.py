@@ -61,6 +61,8 @@ def call_fact(callee: Fact, call: ast.Call, inference: Inference, table: Any) ->
             return _torch_method(owner, call.func.attr)
         if owner.is_tensor:
             return numpy_call(f"numpy.ndarray.{call.func.attr}", [owner, *args], call, inference, table)
+        if owner.kind == "sequence" and element_of(owner).kind in ("torch", "either"):
+            return EITHER
         if owner.kind == "text":
             return TEXT if call.func.attr in ("format", "join", "strip", "lower", "upper", "replace") else UNKNOWN
     return TORCH if callee.kind == "other" and callee.value == "module" else _of_unknown(args)

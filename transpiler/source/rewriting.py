@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import ordering, plain
+from .astray import goes_astray
 from .branching import plan
 from .facts import OPERATORS, Fact, key_parts
 from .imports import identifiers
@@ -73,6 +74,7 @@ class Rewriter(Expressions):
         stored = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         self.own_names = inference.locals | inner | (stored - outside)
         self.filled = self._filled_names(inside)
+        self.astray = goes_astray(inside, self.fact)
         self.read_names = {n.id for n in inside if isinstance(n, ast.Name)}
         self.fills = filled(node)
         self.stored_names = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}

@@ -156,6 +156,10 @@ def _lift_callbacks(r: Expressions, e: ast.Call, rule: Any) -> None:
 
 
 def _lift_callback(r: Expressions, value: ast.expr) -> None:
+    known = r.fact(value).kind == "name" and str(r.fact(value).value).startswith(("builtins.", "torch.", "math.", "operator."))
+    if r.astray and not known and not isinstance(value, (ast.Lambda, ast.Starred)) and r.fact(value).kind != "none":
+        message = f"what `{r.source.of(value)}` is called with may be an array or a torch tensor"
+        r.refuse("opaque-call", value, message, "call it in a loop, on one of them: torch.as_tensor(...) or .numpy()")
     if not isinstance(value, (ast.Lambda, ast.Starred)) and r.fact(value).kind not in ("function", "none"):
         r.rendered[value] = r.ops("function", r.text(value))
 
@@ -338,6 +342,9 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
         or name in r.table.refusals
         or f.attr in ("numpy", "resize", "tobytes", "dump", "getfield", "setflags", "setfield", "byteswap", "tofile")
     ):
+        if r.astray and rule is not None:
+            message = f"`{r.source.of(f.value)}` may be an array or a torch tensor, and `.{f.attr}` is not the same for both"
+            r.refuse("opaque-call", f, message, "say which: torch.as_tensor(...) or .numpy()")
         start, end = r.source.span(e)
         f0, f1 = r.source.span(f)
         pieces = [p for p in r._parts(e, start, end) if p[0] >= f1]

@@ -67,6 +67,7 @@ class Expressions:
     computed    expressions of which only the value counts, not which object they are
     tested      expressions of which only the truth counts
     used_up     expressions that are called where they stand, or of which a part is taken
+    astray      whether values of which nothing is known may be torch's own tensors (see astray)
     texts       `x.device` beside a text, which it is in NumPy
     """
 
@@ -81,7 +82,7 @@ class Expressions:
         self.temporaries = 0
         self.permitted: set[ast.AST] = set()
         self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
-        self.mutates = self.flips = self.spelled = False
+        self.mutates = self.flips = self.spelled = self.astray = False
         self.consumed: set[ast.AST] = set()
         self.computed: set[ast.AST] = set()
         self.used_up: set[ast.AST] = set()
@@ -196,7 +197,8 @@ class Expressions:
 
     def render_BinOp(self, e: ast.BinOp) -> str | None:
         a, b = self.fact(e.left), self.fact(e.right)
-        if "either" in (a.kind, b.kind) or ("torch" in (a.kind, b.kind) and (a.is_tensor or b.is_tensor)):
+        unsure = self.astray and "unknown" in (a.kind, b.kind) and not {"sequence", "text"} & {a.kind, b.kind}
+        if "either" in (a.kind, b.kind) or unsure or ("torch" in (a.kind, b.kind) and (a.is_tensor or b.is_tensor)):
             return self.either(OPERATORS[type(e.op)], e.left, e.right)
         formats = isinstance(e.op, ast.Mod) and a.kind == "text" and b.kind not in ("number", "text")
         users = "sequence" in (a.kind, b.kind) and self.computes(*SPECIAL[OPERATORS[type(e.op)]])  # a named tuple may have operators

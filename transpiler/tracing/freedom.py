@@ -40,6 +40,9 @@ _REACH = 40
 _MOST_ELEMENTS = 1 << 22
 """Nor for samples of many more elements."""
 
+_MOST_AXES = 64
+"""NumPy has no more: none can be added to such an array."""
+
 _LARGE = 200
 """Nor for graphs of so many nodes: each trace of them takes its time."""
 
@@ -222,7 +225,7 @@ class _Search:
 
     def takes_layouts(self) -> bool:
         """Whether the graph is the same for arrays in Fortran order, and for such that are parts of larger ones."""
-        if self.is_large or not any(x.ndim for x in self.leaves):
+        if self.is_large or not 0 < max((x.ndim for x in self.leaves), default=0) < _MOST_AXES:
             return False
         return all(self.same(self.shared(lambda i, x, f=f: f(x))) for f in (_turned, _apart_in_memory))
 
