@@ -6,6 +6,7 @@ What NumPy returns as a view is a torch view here too. Flips are views in NumPy 
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from ..semantics.arrays import (
     as_tensor,
     cast,
     demand,
+    demand_c_order,
     demand_layout,
     holds_tensor,
     is_recording,
@@ -413,6 +415,14 @@ def nbytes(a):
 
 refuse("numpy.ndarray.resize", reason="it changes the shape of an array in place, which a tensor in a graph cannot do",
        hint="x = np.resize(x, shape), or pad or slice", finding="mutation")  # fmt: skip
-refuse("numpy.ndarray.strides", "numpy.ndarray.flags", "numpy.ndarray.setflags", "numpy.isfortran",
+@rule("numpy.ndarray.strides", kind="layout", examples=())
+def strides(a):
+    """The bytes from one element to the next, along each axis. Refused where the layout in memory may be another than NumPy's: what counts
+    as known are arrays in C order that were handed in, and parts of them in that order."""
+    demand_c_order(a)
+    steps = itertools.accumulate(reversed(a.shape[1:]), operator.mul, initial=a.element_size())
+    return tuple(steps)[::-1][: a.ndim]
+
+refuse("numpy.ndarray.flags", "numpy.ndarray.setflags", "numpy.isfortran",
        reason="it tells of the layout in memory, which a graph does not have",
        hint="write the code so that it does not depend on the layout", finding="python-value")  # fmt: skip

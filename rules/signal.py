@@ -9,10 +9,10 @@ import numpy
 import torch
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..semantics.arrays import Number, as_tensor, beside, cast, demand, flip, index_of, is_size, is_weak, read_only
+from ..semantics.arrays import Number, as_tensor, beside, cast, demand, demand_c_order, flip, index_of, is_size, is_weak, read_only
 from ..semantics.dtypes import inexact, promote, to_numpy
 from ..semantics.entering import rule
-from ..semantics.table import Refused, refuse
+from ..semantics.table import Refused
 from ..semantics.views import extent
 from .arithmetic import add, divide, multiply, remainder, subtract
 from .numeric import between, diff
@@ -283,5 +283,19 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     view = x.view(x.shape)
     return view if writeable else read_only(view)
 
-refuse("numpy.lib.stride_tricks.as_strided", reason="it reads memory by strides, which a graph does not have",
-       hint="use numpy.lib.stride_tricks.sliding_window_view, numpy.broadcast_to or slicing", finding="aliasing")  # fmt: skip
+@rule("numpy.lib.stride_tricks.as_strided", kind="layout", view=True, examples=())
+def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
+    """A view of the memory by strides in bytes. Refused but for arrays in C order that were handed in, or parts of them in that order, and
+    within their memory; `trace` takes others too."""
+    x = as_tensor(x)
+    demand_c_order(x)
+    size = x.element_size()
+    shape = tuple(x.shape) if shape is None else (index_of(shape),) if not isinstance(shape, (tuple, list)) else tuple(map(index_of, shape))
+    steps = tuple(s * size for s in x.stride()) if strides is None else tuple(map(index_of, strides))
+    if len(shape) != len(steps):
+        raise ValueError("mismatch in length of strides and shape")
+    reach = [s * (n - 1) for s, n in zip(steps, shape, strict=True)]
+    if 0 in shape or any(s % size for s in steps) or min([0, *steps]) < 0 or sum(reach) >= x.numel() * size:
+        raise Refused("as_strided beyond the array, or between its elements", "take a shape that stays inside", "aliasing")
+    view = torch.as_strided(x, shape, tuple(s // size for s in steps), x.storage_offset())
+    return view if writeable else read_only(view)

@@ -19,7 +19,7 @@ from .callables import is_users_code
 from .errors import numpys
 from .passage import Passage, collect, keep, release
 from .pipeline.spec import ScalarSpec, SpecError, TensorSpec, parse
-from .semantics.arrays import mirrored_views, mirroring
+from .semantics.arrays import mirrored_views, mirroring, rearranged
 from .semantics.dtypes import to_torch
 from .semantics.table import Refused
 from .source.findings import ConversionError, make_finding
@@ -65,7 +65,7 @@ def boundary(
 
         def entered(outside: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             passage = Passage(arrays=numpy and outside and not _holds_tensor((args, kwargs)), inside=not outside)
-            token = inside.set(True)
+            token, laid = inside.set(True), rearranged.set(True)
             collecting = collect() if passage.arrays else None
             try:
                 if outside:
@@ -79,6 +79,7 @@ def boundary(
                 with mirrored_views() if mirrored else contextlib.nullcontext(), numpys() if outside else contextlib.nullcontext():
                     found = function(*args, **kwargs)
             finally:
+                rearranged.reset(laid)
                 inside.reset(token)
                 release(passage, collecting)
                 passage.settle()
@@ -93,11 +94,12 @@ def boundary(
 @contextlib.contextmanager
 def _step() -> Iterator[None]:
     """Around a step of a generator that a rewritten function has returned."""
-    token = inside.set(True)
+    token, laid = inside.set(True), rearranged.set(True)
     try:
         with numpys(), _placed():
             yield
     finally:
+        rearranged.reset(laid)
         inside.reset(token)
 
 

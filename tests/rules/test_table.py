@@ -18,6 +18,7 @@ ENTRIES: list[Rule] = list({id(entry): entry for entry in RULES.values()}.values
 
 WITHOUT_EXAMPLES = {
     "index-trick": "an object that is subscripted, not called",
+    "layout": "tells of how what was handed in lies in memory, tested by hand",
     "dtype": "answers with a dtype or a Python object, tested by hand",
 }
 NOT_OURS = {

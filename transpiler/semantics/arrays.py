@@ -354,6 +354,14 @@ def copied_layout(made: torch.Tensor, of: torch.Tensor, order: str) -> torch.Ten
     return made
 
 
+def demand_c_order(x: torch.Tensor) -> None:
+    """Refused unless an array surely lies in memory in C order, with nothing between its elements: what was handed in, and parts of it."""
+    known = rearranged.get() and getattr(_owner(x), "_np2fx_given", False)
+    if not known or not x.is_contiguous() or not x.numel():
+        raise Refused("it tells of the layout in memory, which is known of arrays alone that were handed in, in C order",
+                      "write the code so that it does not depend on the layout", "python-value")  # fmt: skip
+
+
 def demand_layout(x: torch.Tensor) -> None:
     """Refused where the order of the elements in memory is asked for, and torch's may not be NumPy's."""
     if not has_numpys_layout(x):
@@ -381,8 +389,13 @@ def is_read_only(x: Any) -> bool:
 
 def check_unshared(target: torch.Tensor) -> None:
     """Refused for a broadcast array, which NumPy writes element after element."""
-    if target.numel() and any(stride == 0 and n > 1 for stride, n in zip(target.stride(), target.shape, strict=True)):
-        raise Refused("writing into a broadcast array, whose elements share their memory", "write into a copy", "aliasing")
+    if target.is_contiguous() or not target.numel():
+        return
+    reach = 1
+    for stride, n in sorted(zip(target.stride(), target.shape, strict=True)):
+        if n > 1 and stride < reach:
+            raise Refused("writing into a broadcast array, whose elements share their memory", "write into a copy", "aliasing")
+        reach += stride * (n - 1)
 
 
 def keeps_read_only(call: Callable[..., Any]) -> Callable[..., Any]:

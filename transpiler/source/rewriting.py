@@ -15,6 +15,7 @@ from typing import Any
 from . import ordering, plain
 from .astray import goes_astray
 from .branching import plan
+from .byteorder import native_literals
 from .facts import OPERATORS, Fact, key_parts
 from .imports import identifiers
 from .inference import Inference
@@ -75,6 +76,7 @@ class Rewriter(Expressions):
         self.own_names = inference.locals | inner | (stored - outside)
         self.filled = self._filled_names(inside)
         self.astray = goes_astray(inside, self.fact)
+        self.rendered |= native_literals(inside, self.fact, inner | outside)
         self.read_names = {n.id for n in inside if isinstance(n, ast.Name)}
         self.fills = filled(node)
         self.stored_names = {n.id for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
