@@ -50,7 +50,7 @@ def test_an_iterable_object_of_before(name, held, rewritten):
 
 
 @pytest.mark.parametrize("body", ["return np.sum(x) if x.flags.writeable else x", "x.flags.writeable = False\n    return x + 1",
-                                  "return np.sum(x), x.strides", "return x.base is None, np.sum(x)"])  # fmt: skip
+                                  "return np.sum(x), x.ctypes", "return x.base is None, np.sum(x)"])  # fmt: skip
 def test_what_no_tensor_has_is_found_when_it_is_rewritten(body):
     text = f'import np2fx\nimport numpy as np\n\n@np2fx.node(x="float64[4]")\ndef f(x):\n    {body}\n'
     new, findings = rewrite_source(text, "m.py")
