@@ -56,7 +56,8 @@ class _Uses:
             return all(isinstance(op, _COMPARING) for op in user.ops)
         if isinstance(user, ast.Attribute) and user.attr == "astype":
             call = self.parents.get(user)
-            return isinstance(call, ast.Call) and call.func is user and any(not str(d.value).startswith(">") for d in _dtypes(call, self.fact))
+            is_called = isinstance(call, ast.Call) and call.func is user
+            return is_called and any(not str(d.value).startswith(">") for d in _dtypes(self.parents[user], self.fact))
         if isinstance(user, ast.Assign) and len(user.targets) == 1 and isinstance(user.targets[0], ast.Name):
             name = user.targets[0].id
             bound = [n for n in self.names if n.id == name and not isinstance(n.ctx, ast.Load)]
