@@ -147,3 +147,12 @@ def test_items_are_views_and_scalars():
 
 def np_equal(a, b):
     return numpy.array_equal(a.numpy(), b)
+
+
+def test_no_array_is_put_into_an_element():
+    y = torch.zeros(3)
+    for value in (torch.ones(1), torch.ones(1, 1)):
+        with pytest.raises(ValueError, match="sequence"):
+            quick.operators.setitem(y, 0, value)
+    quick.operators.setitem(y, slice(1, None), torch.ones(1))
+    assert y.tolist() == [0, 1, 1]

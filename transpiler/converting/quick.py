@@ -62,8 +62,10 @@ class _Operators(types.ModuleType):
         """`a[index] = value`: by torch where it is a plain place, and the value a tensor of the dtype that lies elsewhere."""
         if type(a) is type(value) is torch.Tensor and a.dtype is value.dtype and a.ndim and _is_basic(index) and _is_free(a, value):
             try:
-                a[index] = value
-                return
+                place = a[index]
+                if place.ndim or not value.ndim:  # torch would put an array of one element into an element
+                    place.copy_(value)
+                    return
             except Exception:
                 pass  # nothing has been written: NumPy's error, or NumPy's way
         ops.setitem(a, index, value)
