@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .arrays.tensors import boundary as boundary
     from .converting import convert as convert
     from .own_rules import use_rules as use_rules
     from .pipeline.export import ExportError as ExportError
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "convert": ".converting", "trace": ".tracing", "TraceError": ".tracing", "TracedNpArray": ".tracing", "TracedTensor": ".tracing",
+    "boundary": ".arrays.tensors", "convert": ".converting",
+    "trace": ".tracing", "TraceError": ".tracing", "TracedNpArray": ".tracing", "TracedTensor": ".tracing",
     "verify": ".verifying", "Report": ".verifying", "check_source": ".source.check", "rewrite_source": ".source.rewrite",
     "ConversionError": ".source.findings", "Finding": ".source.findings", "node": ".pipeline.node", "annotate": ".pipeline.annotate",
     "use_rules": ".own_rules", "random_inputs": ".pipeline.random_inputs",

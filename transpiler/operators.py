@@ -618,9 +618,8 @@ def _lifted(function: types.FunctionType) -> Callable[..., Any]:
     return lift_function(function)
 
 
-from .boundary import boundary, twin  # noqa: E402  (rewritten files spell it ops.boundary)
 from .errors import caught, passed_on, suppress, told  # noqa: E402
 
-__all__ = ["boundary", "call", "caught", "delete_attribute", "delete_item", "each", "entering", "getitem", "iterate",
+__all__ = ["call", "caught", "delete_attribute", "delete_item", "each", "entering", "getitem", "iterate",
            "keeping", "key", "method", "passed_on", "python", "scalar", "setitem", "shown", "spread", "suppress", "told",
-           "truth", "twin", "update", "update_item"]  # fmt: skip
+           "truth", "update", "update_item"]  # fmt: skip

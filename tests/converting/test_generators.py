@@ -8,7 +8,7 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.boundary import boundary
+from np2fx import boundary
 
 from . import generators
 from .test_convert import outcome

@@ -49,7 +49,7 @@ def test_numpy_below_a_future_import_becomes_superfluous():
         '@node(x="float64[3]")\ndef f(x): return np.median(x, axis=0)\n'
     )
     new, _ = rewrite_source(text, "m.py")
-    assert new.startswith("from __future__ import annotations\nimport np2fx.numpy as npx\n")
+    assert new.startswith("from __future__ import annotations\nimport np2fx\nimport np2fx.numpy as npx\n")
     compile(new, "new", "exec", dont_inherit=True)
 
 

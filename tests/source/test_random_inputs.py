@@ -65,7 +65,7 @@ def test_same_values_for_the_same_seed(tmp_path, name):
     text = node(LIFTED[name])
     new, findings = np2fx.rewrite_source(text, random_as_input=True)
     assert not [f for f in findings if f.severity == "error"], findings
-    assert "random_1" in new and "boundary" in new
+    assert "random_1" in new and ("boundary" in new or "on_torch" in new)
     before, after = load(tmp_path, text).f, load(tmp_path, new).f
     for seed in range(5):
         np.random.seed(seed)
@@ -211,13 +211,6 @@ def test_a_node_that_cannot_be_rewritten_keeps_its_draws_and_the_findings_their_
     assert "def g_random" in new and "def f_random" not in new
     (found,) = [f for f in findings if "eval" in f.message]
     assert text.splitlines()[found.line - 1].strip() == "eval('y')"
-
-
-def test_findings_stand_in_the_old_lines_of_a_lifted_node():
-    text = node("y = x + np.random.randn(3)\nreturn y")
-    _, findings = np2fx.rewrite_source(text, random_as_input=True)
-    (note,) = [f for f in findings if f.name == "assumed-float"]
-    assert text.splitlines()[note.line - 1].startswith("def f")
 
 
 def test_twice_is_once_and_the_rest_keeps_its_bytes():

@@ -81,14 +81,14 @@ class Passage:
 
     given    what came in, by the identity of the array that stands for it
     left     what leaves for an array, by its identity
-    tensors  whether tensors came in as arrays
+    tensors  whether tensors came in as arrays, or the caller is torch
     changed  the caller's lists and dicts, in which arrays are replaced: the objects themselves, since the function may change them
     objects  the caller's objects, to which the function may give attributes"""
 
     def __init__(self, speaks: bool = False) -> None:
         self.given: dict[int, tuple[Any, Any]] = {}
         self.left: dict[int, tuple[Any, Any]] = {}
-        self.tensors, self.speaks = False, speaks
+        self.tensors, self.speaks = world.is_torch(), speaks and not world.is_torch()
         self.changed: list[Any] = []
         self.objects: list[Any] = []
 

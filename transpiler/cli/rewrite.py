@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..source import files
@@ -25,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--diff", action="store_true", help="print what would change; exit 1 if anything would")
     parser.add_argument("--check", action="store_true", help="only say which files would change; exit 1 if any would")
     parser.add_argument("--exact", action="store_true", help="call the rule where a plain torch call would rest on an assumption")
-    parser.add_argument("--dialect", choices=("helpers", "auto", "numpy"), default="helpers",
-                        help="auto: torch where facts decide, else NumPy on torch; numpy: NumPy on torch; helpers: as before")  # fmt: skip
+    parser.add_argument("--dialect", choices=("auto", "torch", "numpy"), default="auto",
+                        help="auto: torch where the facts decide, else NumPy on torch; or the one alone")  # fmt: skip
     parser.add_argument("--random-as-input", action="store_true", help="random numbers drawn in a node become a parameter of it")
     parser.add_argument("--boundary", choices=("numpy", "none"), default="numpy",
                         help="numpy: rewritten functions take and return arrays as before; none: they are tensor functions")  # fmt: skip
@@ -151,6 +153,17 @@ def diff(old: str, new: str, path: str) -> str:
     return "".join(lines)
 
 
+def _dialects(made: list[Rewritten]) -> str:
+    """How many functions are in which dialect, and what would make more of them torch."""
+    torch, numpys = sum(len(m.torch) for m in made), [why for m in made for why in m.numpys.values()]
+    if not numpys:
+        return f": {torch} function{'' if torch == 1 else 's'} in torch" if torch else ""
+    wanted = Counter(name for why in numpys if why.startswith("declare ") for name in re.findall("`[^`]*`", why.partition(" (line")[0]))
+    shown = ", ".join(what for what, _ in wanted.most_common(3)) + (", ..." if len(wanted) > 3 else "")
+    way = f": declare {shown} to change that" if wanted else ""
+    return f": {torch} of {torch + len(numpys)} functions in torch, {len(numpys)} as NumPy on torch{way}"
+
+
 def _finish(args: argparse.Namespace, outcome: _Outcome) -> int:
     findings, texts, broken = outcome.findings, outcome.texts, outcome.broken
     changed = sum(m.changed for m in outcome.made)
@@ -159,7 +172,7 @@ def _finish(args: argparse.Namespace, outcome: _Outcome) -> int:
         output.show(findings, args.output_format, stream=stream, texts=texts)
     if args.output_format == "text" and "-" not in args.paths and not args.diff:
         verb = "would be rewritten" if args.check else "rewritten"
-        print(f"{changed} file{'' if changed == 1 else 's'} {verb}")
+        print(f"{changed} file{'' if changed == 1 else 's'} {verb}{_dialects(outcome.made)}")
     if broken:
         return 2
     would = changed and (args.diff or args.check)

@@ -38,6 +38,9 @@ def on_torch(text: str, functions: set[str], wanted_by_others: Callable[[str], b
         for e, path in numpys_names(function, names):
             begin, end = columns.of(e.lineno, e.col_offset), columns.of(e.end_lineno or 0, e.end_col_offset or 0)
             renamed[(e.lineno, begin, end)] = ".".join([alias, *path.split(".")[1:]])
+        for e in bridges(function, names):
+            begin, end = columns.of(e.lineno, e.col_offset), columns.of(e.end_lineno or 0, e.end_col_offset or 0)
+            renamed[(e.lineno, begin, end)] = f"{ast.unparse(e.value)}.as_tensor"
     lines = {f.lineno for f in wanted}
     wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
     changed = wrapper.module.visit(_OnTorch(renamed, lines, alias, wrapper.resolve(PositionProvider))).code
@@ -71,7 +74,14 @@ def unseen_by_torch(function: FunctionNode, names: Names) -> tuple[ast.Call, str
     return None
 
 
-_READERS = ("torch.from_numpy", "torch.asarray", "torch.frombuffer")
+_READERS = ("torch.asarray", "torch.frombuffer")
+
+
+def bridges(function: FunctionNode, names: Names) -> Iterator[ast.Attribute]:
+    """`torch.from_numpy`, which takes NumPy's own arrays alone; `torch.as_tensor` takes ours on the same memory, too."""
+    for node in (n for s in function.body for n in ast.walk(s)):
+        if isinstance(node, ast.Attribute) and names.qualified(node) == "torch.from_numpy":
+            yield node
 
 
 class _Columns:
@@ -100,6 +110,18 @@ class _OnTorch(cst.CSTTransformer):
         at = self.positions[original]  # type: ignore[index]
         new = self.renamed.get((at.start.line, at.start.column, at.end.column))
         return updated if new is None else cst.parse_expression(new).with_changes(lpar=updated.lpar, rpar=updated.rpar)  # type: ignore[attr-defined]
+
+    def leave_FormattedStringExpression(
+        self, original_node: cst.FormattedStringExpression, updated_node: cst.FormattedStringExpression
+    ) -> cst.FormattedStringExpression | cst.FlattenSentinel[cst.BaseFormattedStringContent]:
+        """`f"{np.sum(x)=}"` goes on showing the text that it had."""
+        code = cst.Module([]).code_for_node
+        if original_node.equal is None or code(original_node.expression) == code(updated_node.expression):
+            return updated_node
+        shown = "".join(code(p) for p in (original_node.whitespace_before_expression, original_node.expression, original_node.equal))
+        plain = updated_node.conversion is None and updated_node.format_spec is None
+        value = updated_node.with_changes(equal=None, conversion="r" if plain else updated_node.conversion)
+        return cst.FlattenSentinel([cst.FormattedStringText(shown.replace("{", "{{").replace("}", "}}")), value])
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
         if self.positions[original_node.name].start.line not in self.lines:  # type: ignore[index]

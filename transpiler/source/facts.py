@@ -247,6 +247,9 @@ def indexed(owner: Fact, key: ast.expr, facts: dict[ast.AST, Fact]) -> Fact:
             return Fact("tensor", owner.dtype)
     if taken > owner.rank:
         return Fact("tensor", owner.dtype)
+    if len(advanced) > 1 and not removed and all(f.dtype == "int64" and f.rank is not None for f in advanced):
+        rank = owner.rank - len(advanced) + max(f.rank or 0 for f in advanced) + added  # wherever they end up
+        return array(owner.dtype, rank, fresh=True)
     if len(advanced) > 1 or (advanced and removed):
         return Fact("tensor", owner.dtype, fresh=True)
     if advanced:

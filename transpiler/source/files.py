@@ -130,10 +130,10 @@ def write_all(new: dict[str, bytes]) -> None:
 
 
 _NUMPY = re.compile(rb"(?<!np2fx\.)numpy(?!=)|np\.")
-"""NumPy's name, but not in what np2fx writes into torch files: `import np2fx.numpy as npx`, `@ops.boundary(numpy=False)`."""
+"""NumPy's name, but not in what np2fx writes into torch files: `import np2fx.numpy as npx`, `@np2fx.boundary(numpy=False)`."""
 
 
-_WRITTEN = re.compile(rb"from np2fx import operators|import np2fx\.numpy")
+_WRITTEN = re.compile(rb"import np2fx(\.numpy)?\b|@np2fx\.boundary\b")
 
 
 def mentions(data: bytes, markers: Iterable[str] = ()) -> bool:

@@ -1,15 +1,14 @@
-"""Helpers: the functions of the project that nodes call, found through imports and methods, and which of them become twins.
+"""Helpers: the functions of the project that nodes call, found through imports and methods.
 
-A helper that only nodes (and their helpers) call is rewritten where it stands. One that anything else in the project calls or names stays
-NumPy's byte for byte and gets a torch twin below it, which the nodes call.
+A helper that only nodes (and their helpers) call can be torch with them. One that anything else in the project calls or names is NumPy on
+torch, which takes and returns whatever it did.
 """
 
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .mentions import REPLACED, Mentions, is_module_replaced
@@ -23,37 +22,29 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Helper:
-    """A function that nodes call. `twin` is the name of its torch twin, None where it is rewritten in place.
+    """A function that nodes call.
 
-    caller   the first node that needs it, as "path:name"
-    excluded  names that its twin cannot have"""
+    alone   none but nodes and their helpers call it
+    caller  the first node that needs it, as "path:name\""""
 
     parsed: Parsed
     function: ast.FunctionDef
     qualname: str
     method: bool
     done: bool = False
-    twin: str | None = None
+    alone: bool = True
     caller: str = ""
-    excluded: set[str] = field(default_factory=set)
 
 
 @dataclass(eq=False)
 class Link:
     """A call of a helper: the expression that names it, and how the name came to be.
 
-    how        "own" (the same module), "method" (`self.scale`), "from" (imported by name from its own module), "module"
-               (`helpers.scale`), "moved" (imported through another module, so that a twin needs an import of its own)
-    statement  the import
-    alias      the imported name in it
-    module     for "moved", from where the twin is imported"""
+    how  "own" (the same module), "method" (`self.scale`), "from" (imported by name), "module" (`helpers.scale`)"""
 
     helper: Helper
     func: ast.expr
     how: str
-    statement: ast.ImportFrom | ast.Import | None = None
-    alias: ast.alias | None = None
-    module: str = ""
 
 
 class Helpers:
@@ -168,14 +159,7 @@ class Helpers:
         found = self.project.find(qualified, parsed.path) if place is not None else None
         if found is None or place is None or found[0] is parsed:
             return None
-        home, definition, hops = found
-        statement, alias = place
-        if not hops and isinstance(statement, ast.ImportFrom) and isinstance(func, ast.Name):
-            return self._to(home, definition, func, "from", statement, alias)
-        if not hops and isinstance(func, ast.Attribute):
-            return self._to(home, definition, func, "module", statement, alias)
-        module = self._module_name(parsed, home, statement, definition)
-        return self._to(home, definition, func, "moved", statement, alias, module) if module else None
+        return self._to(found[0], found[1], func, "from" if isinstance(func, ast.Name) else "module")
 
     def called_of_self(self, parsed: Parsed, function: Function, func: ast.expr) -> Function | None:
         """The method of the same class, or of one of its bases in the same file, that `self.name(...)` or `self(...)` calls."""
@@ -206,45 +190,16 @@ class Helpers:
             scope = scope.parent
         return scope is not None and scope.node is function and len(scope.bindings[base.id]) == 1
 
-    def _to(
-        self,
-        parsed: Parsed,
-        function: ast.FunctionDef,
-        func: ast.expr,
-        how: str,
-        statement: ast.ImportFrom | ast.Import | None = None,
-        alias: ast.alias | None = None,
-        module: str = "",
-    ) -> Link | None:
+    def _to(self, parsed: Parsed, function: ast.FunctionDef, func: ast.expr, how: str) -> Link | None:
         """The link to a function, where it is one that can be a helper: plain, undecorated, and no node itself."""
         if function not in self.known:
             home = self.module_of(parsed)
             done = function in home.done
-            if home.is_taken(function) or (not done and (function.decorator_list or function.name.startswith("__"))):
+            if function in home.marked or (not done and (function.decorator_list or function.name.startswith("__"))):
                 return None
             qualname, method = parsed.functions[function]
             self.known[function] = Helper(parsed, function, qualname, method, done)
-        return Link(self.known[function], func, how, statement, alias, module)
-
-    def _module_name(self, parsed: Parsed, home: Parsed, statement: ast.ImportFrom | ast.Import, function: ast.FunctionDef) -> str | None:
-        """How a file imports the module that a function stands in: relative where `statement` is, else by the packages it is in."""
-        target = os.path.splitext(os.path.abspath(home.path))[0]
-        target = os.path.dirname(target) if home.is_package else target
-        if isinstance(statement, ast.ImportFrom) and statement.level:
-            here = os.path.dirname(os.path.abspath(parsed.path))
-            up = 1
-            while not (target + os.sep).startswith(here + os.sep):
-                here, up = os.path.dirname(here), up + 1
-                if up > 20:
-                    return None
-            name = "." * up + os.path.relpath(target, here).replace(os.sep, ".").strip(".")
-        else:
-            top = os.path.dirname(target)
-            while os.path.isfile(os.path.join(top, "__init__.py")):
-                top = os.path.dirname(top)
-            name = os.path.relpath(target, top).replace(os.sep, ".")
-        found = self.project.find(f"{name}{'' if name.endswith('.') else '.'}{function.name}", parsed.path)
-        return name if found is not None and found[1] is function else None
+        return Link(self.known[function], func, how)
 
 
 def _method_of(parsed: Parsed, owner: str, name: str) -> Function | None:

@@ -5,54 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
-from .text import Source, lines_of, newline_of
+from .text import lines_of, newline_of
 from .walking import walk
 
-_LINES = {"torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx import operators"}
+_LINES = {"np2fx": "import np2fx", "torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx import operators"}
 
 
-MODULES = {"torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.operators"}
-
-
-@dataclass(frozen=True)
-class Imported:
-    """A function that a module imports beside another one.
-
-    statement, alias  the import of the other, and its name there
-    module            the module to import from by a line of its own; "" where the statement takes it too
-    name, local       the function's name, and what it is called here
-    standing          the module has the import already"""
-
-    statement: ast.ImportFrom | ast.Import | None
-    alias: ast.alias | None
-    module: str
-    name: str
-    local: str
-    standing: bool = False
-
-    def edit(self, source: Source) -> tuple[int, int, str] | None:
-        """The insertion that imports it."""
-        if self.standing or self.statement is None or self.alias is None:
-            return None
-        named = self.name if self.name == self.local else f"{self.name} as {self.local}"
-        newline = source.newline
-        if self.module:
-            line = f"from {self.module} import {named}"
-            start, end = source.span(self.statement)
-            at = source.after_line(self.statement.end_lineno or self.statement.lineno)
-            if not _ends_line(source.slice(end, at)):  # `from . import h; k = 3`
-                return end, end, f"; {line}"
-            lead = "" if source.slice(at - 1, at) in ("\n", "\r") else newline
-            indent = source.slice(source.starts[self.statement.lineno - 1], start)
-            return at, at, f"{lead}{'' if indent.strip() else indent}{line}{newline}"
-        begin, end = source.span(self.alias)
-        line = source.slice(source.starts[self.alias.lineno - 1], begin)
-        rest = source.slice(end, source.span(self.statement)[1])
-        if not line.strip() and rest.startswith(",") and "(" in source.of(self.statement):  # one name a line
-            return end, end, f",{newline}{line}{named}"
-        return end, end, f", {named}"
+MODULES = {"np2fx": "np2fx", "torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.operators"}
 
 
 def identifiers(nodes: Iterable[ast.AST]) -> set[str]:
@@ -118,7 +78,7 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
     """The text with the imports in `needed` (key of _LINES -> name) that it lacks, after its last import at the top."""
     tree = ast.parse(text)
     lines = []
-    for key in ("torch", "npx", "ops"):
+    for key in ("np2fx", "torch", "npx", "ops"):
         if key not in needed or _is_imported(tree, key, needed[key]):
             continue
         lines.append(import_line(key, needed[key]))

@@ -7,16 +7,19 @@ converted is no caller of a helper any more, and a helper that cannot be convert
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from .alarms import HINT, alarms
 from .compiled import CompiledFunctions
-from .facts import Fact
+from .constants import definition_of, tensor_name
+from .facts import UNKNOWN, Fact
 from .findings import Finding, make_finding
-from .helpers import Helper, Helpers, Link
-from .imports import Imported, add_imports, drop_unused
+from .helpers import Helper, Helpers
+from .imports import add_imports, drop_unused
+from .lacking import missing
 from .mentions import REPLACED, YES, Mentions
 from .module import Module
 from .neighbours import is_neighbour
@@ -28,7 +31,6 @@ from .reading import awaits, returns_function
 from .rewriting import Rewriter
 from .summaries import Called, Summaries
 from .text import splice
-from .twins import below, callee_text, imported, name_twin, shared_defaults, stands, twin_text
 from .user_classes import classes_of
 from .walking import walk
 from .writing import called_by, writes
@@ -38,19 +40,21 @@ from .writing import called_by, writes
 class Made:
     """What became of one function: its edits, what the new text needs, what was said.
 
+    open        why it is no plain torch, and comes out as NumPy on torch; "" where it is
+    constants   arrays of the module that it reads, and the tensors that stand for them
     stopped_by  functions that have to be converted too, in the order in which they are named, and where
-    standing    its twin is in the file already"""
+    writes      something in it writes into arrays"""
 
     node: Node
     module: Module
     helper: Helper | None = None
     edits: list[tuple[int, int, str]] = field(default_factory=list)
     imported: set[str] = field(default_factory=set)
-    functions: set[Imported] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
     stopped_by: dict[ast.AST, ast.AST] = field(default_factory=dict)
-    mirrored: bool = False
-    standing: bool = False
+    open: str = ""
+    constants: dict[str, str] = field(default_factory=dict)
+    writes: bool = False
 
     @property
     def function(self) -> Function:
@@ -65,12 +69,14 @@ class Made:
 class Job:
     """Rewrites some modules. After `run`, `modules` are those of the helpers too, with their `texts` and `findings`.
 
-    plain  a function whose text would need np2fx's run-time support is left as it is"""
+    dialect  "auto": torch where the facts decide, NumPy on torch elsewhere; "torch": what is no plain torch is left as it is; "numpy"
+
+    `torch` and `numpys` are what came out in either, nodes and helpers"""
 
     def __init__(
         self, modules: list[Module], module_of: Callable[[Parsed], Module], project: Project, exact: bool, boundary: str,
-        plain: bool = False) -> None:  # fmt: skip
-        self.modules, self.project, self.exact, self.boundary, self.plain = list(modules), project, exact, boundary, plain
+        dialect: str = "auto") -> None:  # fmt: skip
+        self.modules, self.project, self.exact, self.boundary, self.dialect = list(modules), project, exact, boundary, dialect
         self.of_parsed = {m.parsed: m for m in modules}
         self.module_of = module_of
         self.helpers = Helpers(project, module_of)
@@ -79,17 +85,19 @@ class Job:
         self.findings: dict[Module, list[Finding]] = {}
         self.said: dict[Function, list[Finding]] = {}
         self.left: set[Function] = set()
-        """functions that are called as they are, by `ops.call`: which means the same for whatever they are"""
+        """functions of others that are called as they are"""
         self.refused: set[Function] = set()
         """nodes and helpers that cannot be converted"""
-        self.unchanged: set[Function] = set()
-        """helpers beside which no twin is needed: their text means the same for what they are given; `different` are those it was
-        tried with in vain"""
-        self.different: set[Function] = set()
-        self.importing: dict[tuple[Module, Helper], Imported] = {}
+        self.apart: set[Function] = set()
+        """functions that are nodes by themselves, though others call them"""
+        self.open: set[Function] = set()
+        """nodes that are no plain torch, whoever calls them"""
+        self.torch: list[Made] = []
+        self.numpys: list[Made] = []
         self.found: list[Helper] = []
         self.replaced: dict[ast.AST, bool] = {}
         self._neighbours: dict[tuple[Module, str], bool] = {}
+        self._tensors: dict[tuple[Module, str], str | None] = {}
         self._computing: dict[Module, frozenset[str]] = {}
 
     def _module(self, parsed: Parsed) -> Module:
@@ -117,46 +125,46 @@ class Job:
                 self.said[m.function] = m.findings
                 nodes.pop(m.function, None)
                 self.refused.add(m.function)
-            again = self._settle_helpers(made) or again
+            again = self._spread_openness(made) or again
             if not again:
                 break
         for m in made:
             self.said[m.function] = m.findings
-        self.made = [m for m in made if m.edits]
+        self.torch, self.numpys = [m for m in made if m.edits and not m.open], [m for m in made if m.open and not m.refused]
         self._finish(made)
 
     # One attempt.
 
     def _attempt(self, nodes: dict[Function, tuple[Node, Module]]) -> list[Made]:
-        self.importing = {}
         self._plan(nodes)
+        found = {h.function for h in self.found}
+        nodes = {f: n for f, n in nodes.items() if f not in found}
         made_of = {h.function: (Node(h.qualname, h.function, h.function.body, "helper", in_class=h.method), self._module(h.parsed), h)
                    for h in self.found}  # fmt: skip
         every = [*((n, m, None) for n, m in nodes.values()), *made_of.values()]
         modules = list(dict.fromkeys(m for _, m, _ in every))
         for m in dict.fromkeys([*self.modules, *modules]):
-            here = {n.function for n, module, h in every if module is m and n.function is not None and (h is None or self._in_place(h))}
+            here = {n.function for n, module, h in every if module is m and n.function is not None}
             known = here | {f for f in m.done if isinstance(f, ast.FunctionDef)}
             m.converted = {f for f in known if not self._is_replaced(m, f)}
         self.pure = pure_functions([m.tree for m in modules], self._callee, self._is_foreign, self._writes, self.modules[0].table.in_place)
         converted = {f: m for m in modules for f in m.converted} | {n.function: m for n, m, _ in every if n.function is not None}
         self.called_by_writers = {d for f, m in converted.items() if f not in self.pure for d in self._called(m, f)}
         self._summarise(every)
-        for careful in (False, True):  # copies that stand for views may be handed to any of the others
-            made = [self._function(n, m, h, careful) for n, m, h in every]
-            if not any(m.mirrored for m in made):
-                break
-        return made
+        return [self._function(n, m, h) for n, m, h in every]
 
     def _plan(self, nodes: dict[Function, tuple[Node, Module]]) -> None:
-        """Find the helpers of the nodes that are left, and which of them become twins."""
-        live = {f: m.parsed for f, (_, m) in nodes.items()}
+        """Find the helpers of the nodes that are left. Of functions that are nodes only because all are, those are helpers that none
+        but nodes call, or that are NumPy on torch anyhow."""
         while True:
-            self.found, self.links = self.helpers.plan(live, self.refused | self.left)
+            live = {f: m.parsed for f, (_, m) in nodes.items()}
+            self.found, self.links = self.helpers.plan(live, self.refused | self.left | self.apart)
             converted = live | {h.function: h.parsed for h in self.found}
             out: set[Function] = set()
             for h in self.helpers.cyclic(self.found):
                 out.add(h.function)
+                if h.function in live:
+                    continue
                 message = f"`{h.qualname}` calls itself: what it means for tensors is found out when it is called"
                 module = self._module(h.parsed)
                 self.said[h.function] = [self._finding(module, "not-rewritten", h.function, message, "write a loop", "warning")]
@@ -167,10 +175,13 @@ class Job:
                 if how == REPLACED:
                     out.add(h.function)
                     self.replaced[h.function] = True
-                h.twin = name_twin(h, self._module(h.parsed).private) if how == YES else None
+                h.alone = how not in (YES, REPLACED)
+                if h.function in live and not h.alone and h.function not in self.open:
+                    out.add(h.function)
             if not out:
                 return
-            self.left |= out
+            self.apart |= {f for f in out if f in live}
+            self.left |= {f for f in out if f not in live}
 
     def _is_replaced(self, module: Module, function: Function) -> bool:
         """Whether something in the project may put another in the place of a function that others of its module call."""
@@ -178,9 +189,6 @@ class Job:
             mentions = Mentions(self.project, module.parsed, function, False) if function in module.named else None
             self.replaced[function] = mentions is not None and mentions.beyond(set()) == REPLACED
         return self.replaced[function]
-
-    def _in_place(self, helper: Helper) -> bool:
-        return helper.twin is None or helper.function in self.unchanged
 
     def _called(self, module: Module, function: ast.AST) -> set[ast.AST]:
         """The functions that a function names."""
@@ -198,6 +206,11 @@ class Job:
         return found if found is None or not self.replaced.get(found) else None
 
     def _is_foreign(self, func: ast.expr) -> bool:
+        base = func
+        while isinstance(base, ast.Attribute):
+            base = base.value
+        if base is not func and not isinstance(base, ast.Name):
+            return False  # a method of what is computed
         module = self._where(func)
         if module is None:
             return True
@@ -242,15 +255,15 @@ class Job:
                 known[function], floating, numbers = module.parameters(node)
                 self.assumed[function] = floating, numbers
                 continue
-            known[function] = module.declared(function, checked=helper.twin is None)
+            known[function] = module.declared(function, checked=helper.alone)
             self.assumed[function] = [], []
             values = any(self.helpers.values(m.parsed, n.function, helper) for n, m, _ in every if n.function is not None)
             links = [f for f, link in self.links.items() if link.helper is helper]
-            called.append(Called(function, helper.twin is None, helper.method, values, links))  # type: ignore[arg-type]
+            called.append(Called(function, helper.alone, helper.method, values, links))  # type: ignore[arg-type]
         table = self.modules[0].table
         self.summaries = Summaries(resolve, table, known, [] if self.exact else called)
 
-    def _function(self, node: Node, module: Module, helper: Helper | None, careful: bool) -> Made:
+    def _function(self, node: Node, module: Module, helper: Helper | None) -> Made:
         function = node.function
         assert function is not None
         made = Made(node, module, helper)
@@ -267,47 +280,36 @@ class Job:
         for place, message in alarms(module.tree, [function], module.names.qualified) if module.alarming else ():
             made.findings.append(self._finding(module, "side-effect", place, message, HINT, "error"))
         rewriter = Rewriter(module.source, module.resolve, module.table, module.path, self.exact)
-        rewriter.npx_name, rewriter.ops_name, rewriter.torch_name = module.aliases["npx"], module.aliases["ops"], module.aliases["torch"]
+        rewriter.npx_name, rewriter.torch_name = module.aliases["npx"], module.aliases["torch"]
         rewriter.is_pure = lambda f: self._callee(f) in self.pure
         rewriter.is_ours = lambda f: f in self.links or self._is_neighbour(module, str(module.names.qualified(f) or "builtins"))
+        rewriter.constant = lambda e: self._constant(made, e.id, str(module.resolve(e).dtype))
         rewriter.own_callee = lambda call: self._own_callee(made, call)
         rewriter.call_fact = self.summaries.call
         rewriter.user_classes = lambda: self._user_classes(module)
         rewriter.hands_out = function in self.called_by_writers
-        rewriter.careful, rewriter.thorough = careful and helper is not None, self.exact
+        rewriter.thorough = self.exact
         edits = rewriter.rewrite(function, self.summaries.parameters(function), self.summaries.inference(function))
         made.findings += rewriter.findings
-        made.mirrored = rewriter.mirrored
-        if self.plain and not made.refused and (open_ := self._is_not_plain(made, rewriter)):
-            made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` is no plain torch: {open_}"))
-        if self.plain and helper is not None and not self._in_place(helper) and (shared := shared_defaults(function)):
-            message = f"the default of `{shared}` is one object for all calls of `{node.name}`, those of a torch twin among them"
-            made.findings.append(self._finding(module, "not-rewritten", function, message, "make it None, and the object inside"))
         if (why := rewriter.unfit_generator(function, helper is not None)) is not None:
             made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` {why}", "return a list"))
         if helper is None and self.boundary == "numpy" and returns_function(function):
             made.findings.append(self._maker(module, function))
         made.stopped_by = self._stopped_by(made, rewriter)
         if made.refused or not (edits or any(f.is_tensor for f in rewriter.facts.values())):
-            made.functions.clear()
             return made
-        made.edits, made.imported = edits, set(rewriter.imported)
-        twin = helper is not None and not self._in_place(helper)
-        options = self._twin_options(rewriter) if twin else self._options(made, rewriter)
-        if helper is not None and twin:
-            guard = f"@{module.aliases['ops']}.twin({function.name})" if helper.method else ""
-            decorator = f"@{module.aliases['ops']}.boundary(numpy=False, {', '.join(options)})" if options else ""
-            lines = [d for d in (guard, decorator) if d]
-            made.imported |= {"ops"} if lines else set()
-            text = twin_text(helper, module.source, edits, lines)
-            standing = stands(helper, module.source, text)
-            if standing is None:
-                helper.excluded.add(str(helper.twin))
-            made.standing = bool(standing)
-            made.edits = [] if standing else [below(helper, module.source, text)]
-        elif options or self.boundary == "numpy":
-            made.edits = [*edits, self._decorator(module, function, f"@{module.aliases['ops']}.boundary({', '.join(options)})")]
-            made.imported.add("ops")
+        made.open, made.writes = self._why_open(made, rewriter), rewriter.mutates
+        if made.open and self.dialect == "torch":
+            made.findings.append(self._finding(module, "not-rewritten", function, f"`{node.name}` is no plain torch: {made.open}"))
+        if made.open:  # `_finish` says so
+            unseen = _unseen(function, module)
+            made.findings += [] if unseen is None else [self.reader(module, *unseen)]
+            return made
+        made.edits, made.imported = edits, {*rewriter.imported, *(["torch"] if made.constants else [])}
+        options = self._options(made, rewriter)
+        if options or self.boundary == "numpy":
+            made.edits = [*edits, self._decorator(module, function, f"@{module.aliases['np2fx']}.boundary({', '.join(options)})")]
+            made.imported.add("np2fx")
         return made
 
     def _compiled(self, made: Made) -> Finding | None:
@@ -339,84 +341,60 @@ class Job:
                  if f.is_tensor and f.dtype not in (None, ASSUMED) and n not in made.node.declared}  # fmt: skip
         takes |= dict.fromkeys(whole, "int")
         counted = [n for n in counted if n not in whole]
-        if used and made.helper is None:
-            message = f"`{made.node.name}` was rewritten for float arrays in {', '.join(f'`{u}`' for u in used)}"
-            made.findings.append(self._finding(made.module, "assumed-float", function, message))
         return [
             *(["numpy=False"] if self.boundary == "none" else []),
             *([f"floating={_literal(used)}"] if used else []),
             *([f"arrays={_literal(arrays)}"] if arrays else []),
             *([f"numbers={_literal(tuple(counted))}"] if counted else []),
             *([f"takes={_literal(takes)}"] if takes else []),
-            *self._twin_options(rewriter),
+            *([f"keeps={tuple(sorted(rewriter.keeps))!r}"] if rewriter.keeps and self.boundary == "numpy" else []),
+            *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else []),
         ]
 
-    def _is_not_plain(self, made: Made, rewriter: Rewriter) -> str:
+    def _why_open(self, made: Made, rewriter: Rewriter) -> str:
         """Why what a function became is not plain torch that takes whatever it took; "" where it is."""
         function, read = made.function, rewriter.read_names
-        # a number that nothing but an annotation or a default tells of may be NumPy's, an enum's or None
+        if self.dialect == "numpy":
+            return "asked for"
+        if made.helper is not None and not made.helper.alone:
+            return "others that are not rewritten call it too"
+        # A number that nothing but an annotation or a default tells of may be NumPy's, an enum's or None.
         told = {*made.node.declared, *made.node.recorded}
-        assumed, numbers = self.assumed[function]
+        assumed, numbers = self.assumed[function] if made.helper is None else ([], [])
         guessed = [*assumed, *(n for n in numbers if n not in told),
                    *self.summaries.floating.get(function, []), *self.summaries.arrays.get(function, [])]  # fmt: skip
         guessed = [n for n in dict.fromkeys(guessed) if n in read]
         if guessed:
-            return f"declare what {', '.join(f'`{n}`' for n in guessed)} is"
+            return f"declare what {', '.join(f'`{n}`' for n in guessed)} {'is' if len(guessed) == 1 else 'are'}"
         if rewriter.mirrored:
             return "it writes through a view that runs backwards"
-        if "npx" in rewriter.imported and not any(f.is_tensor for f in self.summaries.parameters(function).values()):
+        known_arrays = any(f.is_tensor for f in self.summaries.parameters(function).values())
+        if made.helper is None and "npx" in rewriter.imported and not known_arrays:
             return "nothing says what it is given"
-        if "ops" in rewriter.imported or rewriter.spelled:
-            return "its facts leave open what some of its values are"
-        return ""
+        facts = self.summaries.parameters(function)
+        positional = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        itself = function.args.args[:1] if made.node.in_class else []
+        undeclared = [a.arg for a in positional if a not in itself and a.arg in read and facts.get(a.arg, UNKNOWN) == UNKNOWN]
+        return "" if rewriter.is_plain else missing(rewriter, undeclared)
 
     def _user_classes(self, module: Module) -> frozenset[str]:
         if module not in self._computing:
             self._computing[module] = classes_of(self.project, module.parsed, module.table)
         return self._computing[module]
 
-    def _twin_options(self, rewriter: Rewriter) -> list[str]:
-        """What has to be done around a function that only rewritten code calls, too."""
-        return [
-            *(["mirrored=True"] if rewriter.mirrored else []),
-            *([f"keeps={tuple(sorted(rewriter.keeps))!r}"] if rewriter.keeps and self.boundary == "numpy" else []),
-            *([f"rules={tuple(sorted(rewriter.rule_modules))!r}"] if rewriter.rule_modules else []),
-        ]
+    def _constant(self, made: Made, name: str, dtype: str) -> str | None:
+        """The tensor of an array of the module's, which it has by a name of its own."""
+        key = made.module, name
+        if key not in self._tensors:
+            self._tensors[key] = tensor_name(made.module, name, dtype, self.project)
+        if (found := self._tensors[key]) is not None:
+            made.constants[name] = found
+        return found
 
     def _own_callee(self, made: Made, call: ast.Call) -> str | None:
-        """What is called in place of a helper; None where the text stays, or run time has to look."""
+        """What is called in place of a helper, which is what the text says; None where run time has to look."""
         link = self.links.get(call.func)
-        if link is None:
-            return None
-        source = made.module.source
-        if self._in_place(link.helper):
-            return source.of(call.func) if link.how in ("from", "module", "moved") else None
-        needed = self._imported(made.module, link)
-        if needed is not None:
-            made.functions.add(needed)
-        return callee_text(link, source, needed.local if needed is not None else "")
-
-    def _imported(self, module: Module, link: Link) -> Imported | None:
-        key = module, link.helper
-        if link.how not in ("from", "moved"):
-            return None
-        if key not in self.importing:
-            taken = {i.local for (m, _), i in self.importing.items() if m is module}
-            self.importing[key] = imported(link, module.parsed, taken, self._reach(module, link.helper), module.private)
-        return self.importing[key]
-
-    def _reach(self, module: Module, helper: Helper) -> str | None:
-        """The name under which a module has imported a helper's twin before."""
-        for s in module.tree.body:
-            if not isinstance(s, ast.ImportFrom):
-                continue
-            dots = "." * s.level + (s.module or "")
-            for a in s.names:
-                if a.name == helper.twin:
-                    found = self.project.find(f"{dots}{'' if dots.endswith('.') else '.'}{a.name}", module.path)
-                    if found is not None and found[0] is helper.parsed:
-                        return a.asname or a.name
-        return None
+        return made.module.source.of(call.func) if link is not None and link.how in ("from", "module") else None
 
     def _stopped_by(self, made: Made, rewriter: Rewriter) -> dict[ast.AST, ast.AST]:
         """The functions without which a function cannot be converted, and where it names them: those of its module, and helpers that it
@@ -470,7 +448,7 @@ class Job:
         """Whether a helper elsewhere (or one that others call too) has nothing to do with arrays, as far as its text and its calls tell."""
         helper = made.helper
         links = [link for link in self.links.values() if link.helper is helper]
-        if helper is None or (helper.twin is None and all(link.how in ("own", "method") for link in links)):
+        if helper is None or (helper.alone and all(link.how in ("own", "method") for link in links)):
             return False
         facts = self.summaries.parameters(made.function).values()
         return not (
@@ -480,22 +458,22 @@ class Job:
             or made.module.uses_arrays(made.function)
         )
 
-    def _settle_helpers(self, made: list[Made]) -> bool:
-        """Whether a twin needs another name, or turns out not to be needed."""
-        again = False
+    def _spread_openness(self, made: list[Made]) -> bool:
+        """Whether more has to be NumPy on torch: what writes into arrays that such functions may hold too. A node that is, and that others
+        call, is walked again as their helper."""
+        again, opened = False, {m.function: m.node.name for m in made if m.open}
+        changed = True
+        while changed:
+            changed = False
+            for m in made:
+                bad = next((f for f in m.stopped_by if f in opened), None) if m.writes and not m.open else None
+                if bad is not None:
+                    m.open, m.edits, changed = f"it writes into arrays, and calls `{opened[bad]}`", [], True  # type: ignore[index]
+                    opened[m.function] = m.node.name
         for m in made:
-            helper = m.helper
-            if helper is None or helper.twin is None or m.refused:
-                continue
-            if helper.twin in helper.excluded:
-                again = True
-            as_it_is = not m.edits and not m.standing and m.function not in self.different
-            if m.function in self.unchanged and not as_it_is:
-                self.unchanged.remove(m.function)
-                self.different.add(m.function)
-                again = True
-            elif as_it_is and m.function not in self.unchanged:
-                self.unchanged.add(m.function)
+            if m.open and m.helper is None and m.function in self.apart and m.function not in self.open:
+                self.open.add(m.function)
+                self.apart.discard(m.function)
                 again = True
         return again
 
@@ -507,7 +485,14 @@ class Job:
             text = module.parsed.text
             if kept:
                 text = add_imports(self._spliced(module, kept), {k: module.aliases[k] for k in set().union(*(m.imported for m in kept))})
-                text = drop_unused(text, module.parsed.text, lambda name, parsed=module.parsed: self.project.asks_for(name, parsed))  # type: ignore[misc]
+            numpys = {m.node.name for m in self.numpys if m.module is module}
+            asked = functools.partial(self.project.asks_for, parsed=module.parsed)
+            text = drop_unused(text, module.parsed.text, asked) if kept else text
+            if numpys:
+                from ..codemod.numpy_on_torch import on_torch  # libcst takes a while
+
+                text = on_torch(text, numpys, asked, module.private)
+            self._tell(module)
             here = [f for f in self.said if self.said[f] and f in module.parsed.functions]
             nodes = [n.function for n in module.nodes]
             here.sort(key=lambda f: nodes.index(f) if f in nodes else len(nodes))
@@ -518,9 +503,17 @@ class Job:
                 self.modules.append(module)
             self.texts[module], self.findings[module] = text, findings
 
+    def _tell(self, module: Module) -> None:
+        """Say of what is NumPy on torch, and was not asked to be, which fact was missing."""
+        for m in self.numpys if self.dialect == "auto" else ():
+            if m.module is module:
+                message = f"`{m.node.name}` is NumPy on torch: {m.open}"
+                hint = "" if m.open.startswith("declare") else "no declaration changes that"
+                self.said[m.function] = [*self.said.get(m.function, []), self._finding(module, "numpy-on-torch", m.function, message, hint)]
+
     def _spliced(self, module: Module, made: list[Made]) -> str:
         edits = {e for m in made for e in m.edits}
-        edits |= {e for m in made for i in m.functions if (e := i.edit(module.source)) is not None}
+        edits |= {e for m in made for name, tensor in m.constants.items() if (e := definition_of(module, name, tensor)) is not None}
         return splice(module.source, 0, len(module.source.bytes), sorted(edits))
 
     def _decorator(self, module: Module, function: Function, text: str) -> tuple[int, int, str]:
@@ -551,6 +544,14 @@ class Job:
         severity = severity or (None if kind != "not-rewritten" else "error")
         return make_finding(kind, path=module.path, line=line, column=column, end_line=end or 0, end_column=end_column,
                             message=message, hint=hint, severity=severity)  # fmt: skip
+
+
+def _unseen(function: Function, module: Module) -> tuple[ast.Call, str] | None:
+    if "torch" not in module.parsed.text:
+        return None
+    from ..codemod.numpy_on_torch import unseen_by_torch  # libcst takes a while
+
+    return unseen_by_torch(function, module.names)
 
 
 def _literal(value: Any) -> str:

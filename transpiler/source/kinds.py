@@ -107,22 +107,22 @@ class UnsupportedArgument(Kind):
     good = HEADER + "@np2fx.node\ndef double(x):\n    return np.add(x, x, dtype=np.float64)\n"
 
 
-class AssumedFloat(Kind):
+class NumpyOnTorch(Kind):
     """## What it does
 
-    Notes that a rewritten function rests on the assumption that an argument is a floating-point array.
+    Notes that a function is rewritten as NumPy on torch: its text stays as it was, its arrays are NumPy's array objects on tensors.
 
     ## Why is this bad?
 
-    It is not bad: the rewritten function checks the assumption where its arguments come in. Declared dtypes make the
-    check unnecessary.
+    It is not bad: the function computes what it did, on torch. Plain torch reads better and costs less; the note says which fact it
+    would take.
     """
 
-    name = "assumed-float"
+    name = "numpy-on-torch"
     code = "NX106"
     severity = "note"
-    message = "the dtype is not declared: a floating-point array is assumed, and checked on entry"
-    hint = 'declare it: @np2fx.node(x="float32[n]"), or rewrite with --exact'
+    message = "what the function is called with does not decide what it means in torch: it is rewritten as NumPy on torch"
+    hint = 'declare it: @np2fx.node(x="float32[n]")'
     stage = "rewrite"
     bad = HEADER + "@np2fx.node\ndef root(x):\n    return np.sqrt(x)\n"
     good = HEADER + '@np2fx.node(x="float32[n]")\ndef root(x):\n    return np.sqrt(x)\n'
@@ -437,8 +437,8 @@ class AlreadyRewritten(Kind):
     stage = "verify"
     message = "the node is rewritten already: verified against itself it proves nothing"
     hint = "give what it was: --original git:REV, a file or a folder"
-    bad = "import np2fx\nimport torch\nfrom np2fx import operators as ops\n\n\n" + (
-        '@np2fx.node(x="float32[7]")\n@ops.boundary()\ndef sine(x):\n    return torch.sin(x)\n'
+    bad = "import np2fx\nimport torch\n\n\n" + (
+        '@np2fx.node(x="float32[7]")\n@np2fx.boundary()\ndef sine(x):\n    return torch.sin(x)\n'
     )
     good = HEADER + '@np2fx.node(x="float32[7]")\ndef sine(x):\n    return np.sin(x)\n'
 

@@ -1,6 +1,6 @@
 """Where a project speaks of one of its functions: whoever else calls it must find it as it was.
 
-What cannot be told for certain counts as a mention: then the function stays NumPy's and gets a twin.
+What cannot be told for certain counts as a mention: then the function takes whatever it took.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Mentions:
     def _text(self, text: str) -> str:
         """Its name in a string, by which something may put another in its place: `monkeypatch.setattr(helpers, "scale", faster)`.
 
-        Whose `scale` that is cannot be told. A method's twin asks at run time whether the method is still the one it is the twin of."""
+        Whose `scale` that is cannot be told."""
         last = re.split(r"[.:]", text)[-1]
         if last not in self.words or not re.fullmatch(r"[\w.:]*", text):
             return NO

@@ -18,7 +18,6 @@ from .reading import returns_function
 from .results import SCALAR_TYPES, torch_parameters
 from .table import Table, load_table
 from .text import Source
-from .twins import is_twin
 from .values import dtype_name, of_annotation, of_spec
 from .walking import children, walk
 
@@ -45,7 +44,8 @@ class Module:
                        and n.function is not None and returns_function(n.function)]  # fmt: skip
         """functions that make others, which only those that call them need"""
         functions = [n for n in functions if n.function not in self.makers]
-        self.marked: set[FunctionNode] = {n.function for n in functions if n.function is not None}
+        self.marked = {n.function for n in functions if n.function is not None and (n.how != "all" or n.declared or n.recorded)}
+        """the functions that are no helpers: nodes of their own"""
         self.nodes = [n for n in functions if n.function not in self.done and (n.how != "all" or self._is_node(n, drawing))]
         self.converted: set[FunctionNode] = set()
 
@@ -53,10 +53,6 @@ class Module:
     def named(self) -> set[ast.AST]:
         """The functions and classes of the module that its own text names."""
         return {d for n in walk(self.tree) if isinstance(n, ast.Name) and (d := self.names.definition(n)) is not None}
-
-    def is_taken(self, function: FunctionNode) -> bool:
-        """Whether a function is no helper: a node of its own, or a twin."""
-        return function in self.marked or is_twin(function, self.parsed)
 
     def parameters(self, node: Node) -> tuple[dict[str, Fact], list[str], list[str]]:
         """The facts of a node's parameters: declared, annotated, or assumed where nothing speaks against it; then the names of those
@@ -124,7 +120,7 @@ class Module:
         already."""
         function = node.function
         assert function is not None
-        if function.name in drawing or is_twin(function, self.parsed):
+        if function.name in drawing:
             return False
         return self.names_numpy(function) or any(f.is_tensor for f in self.parameters(node)[0].values())
 
@@ -207,7 +203,7 @@ class Module:
     def _is_done(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Rewritten before: it carries the boundary."""
         return any(
-            self.names.qualified(d.func if isinstance(d, ast.Call) else d) in ("np2fx.operators.boundary", "np2fx.numpy.on_torch")
+            self.names.qualified(d.func if isinstance(d, ast.Call) else d) in ("np2fx.boundary", "np2fx.numpy.on_torch")
             for d in function.decorator_list
         )
 

@@ -89,7 +89,7 @@ def _hands_on(function: Function, decorator: ast.expr, names: Names) -> bool:
 
 _HAND_ON = (
     "builtins.staticmethod", "builtins.classmethod", "functools.lru_cache", "functools.cache", "torch.no_grad", "torch.inference_mode",
-    "np2fx.operators.boundary", "np2fx.numpy.on_torch", "abc.abstractmethod", "typing.override", "typing_extensions.override",
+    "np2fx.boundary", "np2fx.numpy.on_torch", "abc.abstractmethod", "typing.override", "typing_extensions.override",
 )  # fmt: skip
 
 

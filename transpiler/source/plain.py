@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from .facts import COMPARISONS, UNKNOWN, Fact, key_parts
-from .promotion import ASSUMED
+from .promotion import ASSUMED, promote
 
 FLOATS = ("float32", "float64", ASSUMED)
 INTEGERS = {"int8": (-(2**7), 2**7), "int16": (-(2**15), 2**15), "int32": (-(2**31), 2**31), "int64": (-(2**63), 2**63), "uint8": (0, 2**8)}
@@ -25,6 +25,9 @@ def operator(ufunc: str, facts: tuple[Fact, ...], nodes: tuple[ast.expr, ...]) -
     if not tensors or any(not f.is_tensor and f.kind != "number" for f in facts):
         return False
     dtypes = {f.dtype for f in tensors}
+    if None not in dtypes and len(dtypes) == 2 and ufunc != "matmul" and all(f.kind == "array" and f.rank for f in facts):
+        common = promote(*map(str, dtypes))
+        return common in FLOATS and common in dtypes and dtypes <= set(COMPUTED) and _same_dtype(ufunc, str(common))
     if len(dtypes) != 1 or None in dtypes:
         return False
     (dtype,) = dtypes
@@ -36,6 +39,21 @@ def operator(ufunc: str, facts: tuple[Fact, ...], nodes: tuple[ast.expr, ...]) -
     if ufunc == "power" and a.kind == "scalar" and b.value == 0.5:
         return False  # torch takes the square root, NumPy that of arrays alone
     return _with_number(ufunc, str(dtype), other, number_right=b.kind == "number")
+
+
+def common_float(ufunc: str, facts: tuple[Fact, ...]) -> str | None:
+    """The float dtype in which NumPy computes with operands of several dtypes, where torch does once they are cast to it."""
+    known = [f.dtype for f in facts]
+    if ufunc not in ("add", "subtract", "multiply", "divide", *COMPARISONS) or None in known or ASSUMED in known or "real" in known:
+        return None
+    tensors = [f for f in facts if f.is_tensor]
+    if not tensors or any(f.dtype not in COMPUTED for f in tensors) or any(
+        not f.is_tensor and (f.kind != "number" or f.dtype not in ("int", "float")) for f in facts
+    ):
+        return None
+    common = promote(*map(str, known))
+    common = "float64" if ufunc == "divide" and common in INTEGERS else common
+    return common if common in ("float32", "float64") else None
 
 
 def _same_dtype(ufunc: str, dtype: str) -> bool:
@@ -104,22 +122,25 @@ def stores(target: Fact, value: Fact) -> bool:
 
 
 def key(index: ast.expr, facts: dict[ast.AST, Fact]) -> bool:
-    """True for keys that torch reads as NumPy does: ints, slices that step forward, None, `...`, one int64 array or mask."""
+    """True for keys that torch reads as NumPy does: ints, slices that step forward, None, `...`, int64 arrays side by side, or one mask."""
     advanced = dots = 0
-    basic_after = False
-    for part in key_parts(index):
+    basic_after = apart = masks = False
+    last = -1
+    for place, part in enumerate(key_parts(index)):
         fact = facts.get(part, UNKNOWN)
         dots += isinstance(part, ast.Constant) and part.value is Ellipsis
         if isinstance(part, ast.Slice):
             if not _forward(part, facts):
                 return False
         elif fact.kind == "array" and fact.dtype in ("int64", "bool") and fact.rank:
-            advanced += 1
+            apart = apart or (advanced > 0 and (last != place - 1 or fact.dtype != "int64"))
+            advanced, last = advanced + 1, place
+            masks = masks or fact.dtype == "bool"
         elif fact.kind == "number" and fact.dtype == "int":
             basic_after = True
         elif not (fact.kind == "none" or (isinstance(part, ast.Constant) and part.value is Ellipsis)):
             return False
-    return dots <= 1 and (advanced == 0 or (advanced == 1 and not basic_after))
+    return dots <= 1 and (advanced == 0 or (not basic_after and not apart and (advanced == 1 or not masks)))
 
 
 def _forward(part: ast.Slice, facts: dict[ast.AST, Fact]) -> bool:

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from .facts import EITHER, NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, element_of, number, operated, result
+from .gives import gives, reduced
 from .inference import Inference
 from .plain import FLOATS
 from .walking import walk
@@ -215,6 +216,9 @@ def numpy_call(name: str, args: list[Fact], call: ast.Call, inference: Inference
         return Fact(args[0].kind, args[0].dtype, args[0].rank, fresh=True)
     if "out" in keywords:
         return UNKNOWN
+    known = gives(name, args, {k.arg: k.value for k in call.keywords}, lambda place: _dtype_argument(call, inference, place))
+    if known is not None:
+        return known
     if short in ("clip", "where"):
         return _chosen(short, args, keywords)
     if name == "numpy.ndarray.reshape" and len(args) > 1 and not keywords and args[0].kind == "array":
@@ -332,6 +336,8 @@ def _dtype_argument(call: ast.Call, inference: Inference, position: int) -> str 
     if given is None:
         return None
     fact = inference.facts.get(given, UNKNOWN)
+    if isinstance(given, ast.Attribute) and given.attr == "dtype" and (owner := inference.facts.get(given.value, UNKNOWN)).is_tensor:
+        return owner.dtype
     if fact.kind == "text":
         return fact.value if fact.value in SCALAR_TYPES.values() else None
     module, _, last = str(fact.value).rpartition(".")
@@ -342,6 +348,10 @@ def _dtype_argument(call: ast.Call, inference: Inference, position: int) -> str 
 
 DOUBLES = frozenset(("numpy.float_power",))
 """Ufuncs that compute in float64 whatever float they are given."""
+
+
+_KEEPS_INTEGERS = frozenset(f"numpy.{n}" for n in ("add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin"))
+"""Ufuncs that compute with integers in their common dtype."""
 
 
 def _ufunc(rule: Any, args: list[Fact], keywords: set[str | None]) -> Fact:
@@ -355,7 +365,8 @@ def _ufunc(rule: Any, args: list[Fact], keywords: set[str | None]) -> Fact:
     if all(a.kind == "number" for a in operands):
         return Fact("scalar", None, 0, fresh=True)
     made = operated("add", *operands)
-    known = made.dtype in FLOATS and not set(rule.names) & DOUBLES and not keywords & {"dtype", "casting", "signature"}
+    keeps = made.dtype in FLOATS or not _KEEPS_INTEGERS.isdisjoint(rule.names)
+    known = keeps and not set(rule.names) & DOUBLES and not keywords & {"dtype", "casting", "signature"}
     return Fact(made.kind, made.dtype if known else None, made.rank, fresh=True)
 
 
@@ -375,8 +386,8 @@ def _reduction(short: str, args: list[Fact], call: ast.Call, keywords: set[str |
         if short in _POSITIONS
         else "bool"
         if short in _TRUTH
-        else a.dtype
-        if a.dtype in FLOATS and "dtype" not in keywords
+        else reduced(short, a.dtype)
+        if "dtype" not in keywords
         else None
     )
     if keepdims is not None and not isinstance(keepdims, ast.Constant):

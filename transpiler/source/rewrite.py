@@ -7,7 +7,6 @@ call are converted with them, in whatever module of the project they stand (`Pro
 from __future__ import annotations
 
 import ast
-import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,12 +29,16 @@ class Rewritten:
     """What became of one file.
 
     new        its text now
+    torch      the functions that are torch now
+    numpys     those that are NumPy on torch, with the fact that was missing
     helper_of  the node ("pkg/app.py:node") whose helper the file holds, for a file that was not asked for"""
 
     source: files.Source
     new: str
     findings: list[Finding] = field(default_factory=list)
     helper_of: str = ""
+    torch: list[str] = field(default_factory=list)
+    numpys: dict[str, str] = field(default_factory=dict)
 
     @property
     def changed(self) -> bool:
@@ -50,22 +53,22 @@ class Options:
     exact: bool = False
     boundary: str = "numpy"
     random_as_input: bool = False
-    dialect: str = "helpers"
+    dialect: str = "auto"
 
 
-DIALECTS = ("helpers", "auto", "numpy")
+DIALECTS = ("auto", "torch", "numpy")
 
 
 def rewrite_source(text: str | bytes, path: str = "<string>", config: Config | None = None, *, all_functions: bool = False,
                    exact: bool = False, boundary: str = "numpy", random_as_input: bool = False,
-                   dialect: str = "helpers") -> tuple[Any, list[Finding]]:  # fmt: skip
+                   dialect: str = "auto") -> tuple[Any, list[Finding]]:  # fmt: skip
     """Rewrite the nodes of a module; returns the new text (bytes for bytes, str for str) and the findings.
 
     exact     rests on no assumption: where a dtype or rank is not known, the rule is called
     boundary  "numpy" lets the functions take and return arrays as before, "none" leaves them tensor functions
     random_as_input  random numbers drawn in a node become a parameter of it
-    dialect   "auto" writes plain torch where the facts decide, NumPy on torch (see `np2fx.arrays`) where they don't; "numpy" the latter
-              everywhere; "helpers" spells what the facts leave open as calls of np2fx's run-time support
+    dialect   "auto" writes plain torch where the facts decide, NumPy on torch (see `np2fx.arrays`) where they don't; "numpy" writes the
+              latter everywhere; to "torch" it is a finding, and the function stays as it was
 
     Never raises for what the text holds: what cannot be read or converted is a finding, and the text comes back as it was."""
     options = Options(all_functions, exact, boundary, random_as_input, dialect)
@@ -187,8 +190,6 @@ class Batch:
             job, lifted = self._with_random_inputs(group)
         else:
             job, lifted = self._job(group), {}
-        if self.options.dialect != "helpers":
-            job = self._in_dialects(job, group)
         original = {p.path: p.source for p in group}
         made: list[Rewritten] = []
         for module in job.modules:
@@ -196,7 +197,10 @@ class Batch:
             if module.path in lifted:
                 findings = _unlifted(findings, lifted[module.path])
             caller = "" if os.path.realpath(module.path) in self.configs else job.caller_of(module)
-            made.append(Rewritten(original.get(module.path, module.parsed.source), job.texts[module], findings, caller))
+            source = original.get(module.path, module.parsed.source)
+            torch, numpys = ([m for m in made if m.module is module] for made in (job.torch, job.numpys))
+            became = [m.node.name for m in torch], {m.node.name: m.open for m in numpys}
+            made.append(Rewritten(source, job.texts[module], findings, caller, *became))
         for m in made:
             try:
                 m.source.encode(m.new)
@@ -206,29 +210,11 @@ class Batch:
                     other.new = other.source.text
         return made
 
-    def _job(self, group: Sequence[Parsed], plain: bool = False) -> Job:
-        job = Job([self.module(p) for p in group], self.module, self.project, self.options.exact, self.options.boundary, plain)
+    def _job(self, group: Sequence[Parsed]) -> Job:
+        how = self.options
+        job = Job([self.module(p) for p in group], self.module, self.project, how.exact, how.boundary, how.dialect)
         job.run()
         return job
-
-    def _in_dialects(self, job: Job, group: Sequence[Parsed]) -> Job:
-        """The same nodes as torch where they are plain torch, as NumPy on torch elsewhere."""
-        from ..codemod.numpy_on_torch import on_torch, unseen_by_torch
-
-        wanted = {m.function: m for m in job.made if m.helper is None}
-        plain = self._job(group, plain=True) if self.options.dialect == "auto" else None
-        torch = {m.function for m in plain.made} if plain is not None else set()
-        made = plain or job
-        unseen = {f: found for f, m in wanted.items() if f not in torch and (found := unseen_by_torch(f, m.module.names)) is not None}
-        for module in job.modules:
-            numpys = {m.node.name for f, m in wanted.items() if f not in torch and f not in unseen and m.module is module}
-            text = plain.texts.get(module, module.parsed.text) if plain is not None else module.parsed.text
-            asked = functools.partial(self.project.asks_for, parsed=module.parsed)
-            made.texts[module] = on_torch(text, numpys, asked, module.private)
-            made.findings[module] = [f for f in job.findings[module] if f.name != "assumed-float"]
-            made.findings[module] += [job.reader(module, *found) for f, found in unseen.items() if wanted[f].module is module]
-        made.modules = [m for m in job.modules if m in made.texts]
-        return made
 
     def _with_random_inputs(self, group: Sequence[Parsed]) -> tuple[Job, dict[str, Lifted]]:
         """Lift the random numbers of the nodes, then rewrite; a node that is not rewritten after all keeps its own."""

@@ -45,7 +45,7 @@ class Rewriter(Expressions):
 
     def __init__(self, source: Source, resolve: Callable[[ast.Name], Fact], table: Any, path: str = "", exact: bool = False) -> None:
         super().__init__(source, resolve, table, path, exact)
-        self.hands_out = False
+        self.hands_out = self.retypes = self.writes_own = False
         self.keeps: set[str] = set()
         self.notes: set[str] = set()
 
@@ -64,7 +64,8 @@ class Rewriter(Expressions):
         given_out = self.hands_out and not all(map(_own, handed))
         self.used = identifiers(inside)
         self.own_names = inference.locals
-        retypes = any(isinstance(n, ast.Attribute) and n.attr in ("view", "getfield") for n in inside)  # how bytes lie shows as by writing
+        # How bytes lie shows as by writing.
+        self.retypes = retypes = any(isinstance(n, ast.Attribute) and n.attr in ("view", "getfield") for n in inside)
         self.mutates = given_out or retypes or any(self._writes(n) for n in inside if n not in around)
         self.plan_branches(node, parameters)
         self.mutates = given_out or retypes or any(self._writes(n) for n in inside if n not in around)
@@ -93,6 +94,11 @@ class Rewriter(Expressions):
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         self.made_here = {n for n, _ in bound if all(self.fact(v).fresh for m, v in bound if m == n)} - other
+        writing = [n for n in inside if n not in around and self._writes(n)]
+        self.writes_own = not given_out and not retypes and all(map(self._writes_own, writing))
+        if self.flips:
+            over = set() if given_out else self._at_the_end(node)
+            self.flips = any(self._flips(n, layouts) for n in inside if n not in around and n not in over and n not in self._still(inside))
         if isinstance(node, ast.Lambda):
             self.piece(node.body, self.text(node.body))
         else:
@@ -156,6 +162,11 @@ class Rewriter(Expressions):
             self.statement(statement)
 
     def statement(self, s: ast.stmt) -> None:
+        plain = self.is_plain
+        self._statement(s)
+        self.opened(plain, s)
+
+    def _statement(self, s: ast.stmt) -> None:
         if s in self.branches.statements:
             self.pieces += self.branches.statements[s].write(self)
         elif s in self.branches.absorbed:
@@ -187,7 +198,7 @@ class Rewriter(Expressions):
             return
         elif isinstance(s, ast.Try) and (s.handlers or _swallows(s.finalbody)):
             self.guarded(s)
-        elif isinstance(s, ast.Assign) and unpacks(self, s.targets[0]):
+        elif isinstance(s, ast.Assign) and unpacks(self, s.targets[0], s.value):
             self.piece(s.value, unpacked(self, s.targets[0], self.argument(s.value)))
         elif isinstance(s, ast.Delete):
             if not self.deleted(s, s.targets[0]):
@@ -379,6 +390,11 @@ class Rewriter(Expressions):
                 self.piece(target, self.spliced(target))
                 self.piece(s.value, elements(self, s.value) if self._of_list(target) else value)
                 return
+            cast = self._cast_store(target, s.value)
+            if cast:
+                self.piece(target, self.spliced(target))
+                self.piece(s.value, cast)
+                return
             owner, key = self.subscript(target)
             if ordering.meet(s.value, target, self.fact):
                 name = self.temporary()
@@ -425,6 +441,16 @@ class Rewriter(Expressions):
             return name
         return self.spliced(t)
 
+    def _cast_store(self, target: ast.Subscript, value: ast.expr) -> str:
+        """The text of a float that is cast to what the array holds, as torch does under no key of arrays; "" where that is not all."""
+        owner, fact = self.fact(target.value), self.fact(value)
+        floats = fact.kind == "scalar" and owner.dtype != fact.dtype and {owner.dtype, fact.dtype} <= {"float32", "float64"}
+        if self.exact or self.mirrored or not floats or owner.kind != "array" or not plain.key(target.slice, self.facts):
+            return ""
+        if not all(self._key_apart(target.value, part) for part in key_parts(target.slice)):
+            return ""
+        return f"{grouped(value, self.text(value))}.to({self.torch()}.{owner.dtype})"
+
     def _plain_store(self, target: ast.Subscript, value: ast.expr) -> bool:
         owner, fact = self.fact(target.value), self.fact(value)
         named = isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str) and not self.computes("__setitem__")
@@ -443,6 +469,9 @@ class Rewriter(Expressions):
 
     def _key_apart(self, owner: ast.expr, part: ast.expr) -> bool:
         """True for a part of a key that does not lie in the array that is written into: torch does not take such a key."""
+        other = {self.fact(owner).dtype, self.fact(part).dtype}
+        if len(other) == 2 and None not in other and not self.retypes:
+            return True
         as_it_came = isinstance(part, ast.Name) and part.id in self.own_names and part.id not in self.stored_names
         fact, names = self.fact(part), {n.id for n in ast.walk(owner) if isinstance(n, ast.Name)}
         return fact.kind != "array" or fact.fresh or (as_it_came and ast.unparse(part) not in names)
@@ -462,8 +491,26 @@ class Rewriter(Expressions):
         return []
 
     def apart(self, name: str, value: ast.expr) -> bool:
-        """True where an array this function has made itself cannot share memory with a value: that is an argument as it came."""
-        return name in self.made_here and isinstance(value, ast.Name) and value.id in self.own_names and value.id not in self.stored_names
+        """True where an array this function has made itself cannot share memory with a value: that is (of) an argument as it came."""
+        return name in self.made_here and self._as_it_came(value)
+
+    def _as_it_came(self, e: ast.expr) -> bool:
+        """Whether an expression is an argument as it came or a constant of the module, or a part or a view of one."""
+        while isinstance(e, (ast.Subscript, ast.Attribute, ast.UnaryOp)) and (self.fact(e).is_tensor or isinstance(e, ast.Attribute)):
+            e = e.operand if isinstance(e, ast.UnaryOp) else e.value
+        if not isinstance(e, ast.Name) or e.id in self.stored_names:
+            return False
+        return self.fact(e).is_tensor and (e.id in self.own_names or self.fact(e).value == "constant")
+
+    def unchanging(self, e: ast.expr) -> bool:
+        """Whether nothing in the function can change an array: it writes only into those that it has made itself."""
+        return not self.mutates or (self.writes_own and self._as_it_came(e))
+
+    def _writes_own(self, n: ast.AST) -> bool:
+        """Whether what writes into an array writes into one that the function has made itself, and that has a name."""
+        place = n.target if isinstance(n, ast.AugAssign) else n
+        place = place.value if isinstance(place, ast.Subscript) and not isinstance(place.ctx, ast.Load) else place
+        return isinstance(place, ast.Name) and place.id in self.made_here and not isinstance(n, ast.Name)
 
     def _attribute_target(self, s: ast.Assign | ast.AnnAssign) -> bool:
         targets = s.targets if isinstance(s, ast.Assign) else [s.target]
@@ -563,6 +610,20 @@ class Rewriter(Expressions):
                 if isinstance(n.func, ast.Attribute) and n.func.attr in ("fill", "put") and isinstance(n.func.value, ast.Name):
                     found.add(n.func.value.id)
         return found
+
+    def _at_the_end(self, node: ast.AST) -> set[ast.AST]:
+        """What a function does last, where nothing is written any more: what it returns."""
+        inside = [n for n in walk(node) if n is not node]
+        after = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.With, ast.AsyncWith)
+        if any(isinstance(n, after) or (isinstance(n, ast.Try) and n.finalbody) for n in inside):
+            return set()
+        last = [list(walk(n)) for n in inside if isinstance(n, ast.Return)]
+        return {n for within in last if not any(map(self._writes, within)) for n in within}
+
+    def _still(self, inside: list[ast.AST]) -> set[ast.AST]:
+        """The slices of arrays that nothing in the function changes."""
+        owned = [n for n in inside if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and self.unchanging(n.value)]
+        return {*owned, *(part for n in owned for part in walk(n.slice))}
 
     def _flips(self, n: ast.AST, layouts: Layouts) -> bool:
         if isinstance(n, ast.Slice):

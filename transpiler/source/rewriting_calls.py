@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .compiled import is_compiled
+from .facts import Fact
 from .inline import inline
 from .results import SCALAR_TYPES, TORCH_ONLY
 from .text import between, splice
@@ -139,6 +140,7 @@ def _numpy(r: Expressions, e: ast.Call, name: str) -> str | None:
         r.unmapped(e.func, name, r.source.of(e.func))
         return None
     _lift_callbacks(r, e, rule)
+    r.dtypes |= {k.value for k in e.keywords if k.arg == "dtype" and isinstance(k.value, ast.Attribute) and k.value.attr == "dtype"}
     return inline(r, e, rule, list(e.args)) or _renamed(r, e, r.npx(name))
 
 
@@ -204,9 +206,20 @@ def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
         return _called(r, e)
     tracked = name in _TRACKED or name.startswith(("set.", "frozenset.", "dict."))
     tracked = tracked or (matters(r) and (name == "filter" or name.removeprefix("list.") in ITERATING))
+    if name in _COUNTING and not e.keywords and all(map(_counts, map(r.fact, e.args))):
+        return None
     if tracked and any(r.fact(a).kind not in ("number", "text", "none") or isinstance(a, ast.Starred) for a in _arguments(e)):
         return _called(r, e) if name != "isinstance" else _isinstance(r, e)
     return None
+
+
+_COUNTING = ("list", "tuple", "enumerate", "zip", "sorted", "reversed", "sum", "min", "max")
+
+
+def _counts(fact: Fact) -> bool:
+    """A Python number, or a sequence of nothing else."""
+    items = fact.items if fact.items is not None else (fact.element,)
+    return fact.kind == "number" or (fact.kind == "sequence" and all(i is not None and i.kind == "number" for i in items))
 
 
 def _differs_in_python(r: Expressions, e: ast.expr) -> bool:

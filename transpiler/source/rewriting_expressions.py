@@ -54,6 +54,7 @@ class Expressions:
     rule_modules  modules with rules of the project's own that the new text rests on
     is_pure     True for a function of the module that is known to write into nothing and to hand out no flipped views
     is_ours     True for a function of the project's, which may do anything with an array
+    constant    the tensor that an array of the module's has by a name of its own
     own_callee  what is called in place of a function of the project's that is converted too
     call_fact   the fact of a call's result
     mutates     something in the function writes into arrays
@@ -62,6 +63,8 @@ class Expressions:
     branches    the branches that become choices
     spelled       whether an operator or a method is spelt as a call of its rule
     user_classes  the names under which classes of the program compute: their properties and special methods
+    dtypes      attributes that are handed to NumPy's functions as a dtype
+    open_at     the first place that is no plain torch
     used        all names that the function mentions
     consumed    expressions whose values are used up at once: nothing keeps a view of them
     computed    expressions of which only the value counts, not which object they are
@@ -83,6 +86,9 @@ class Expressions:
         self.permitted: set[ast.AST] = set()
         self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
         self.mutates = self.flips = self.spelled = self.astray = False
+        self.dtypes: set[ast.AST] = set()
+        self.open_at: ast.AST | None = None
+        self.cast: set[ast.AST] = set()
         self.consumed: set[ast.AST] = set()
         self.computed: set[ast.AST] = set()
         self.used_up: set[ast.AST] = set()
@@ -94,6 +100,7 @@ class Expressions:
         self.fills: Container[ast.AST] = ()
         self.is_pure: Callable[[ast.expr], bool] = lambda function: False
         self.is_ours: Callable[[ast.expr], bool] = lambda function: False
+        self.constant: Callable[[ast.Name], str | None] = lambda name: None
         self.own_callee: Callable[[ast.Call], str | None] = lambda call: None
         self.call_fact: Callable[[Fact, ast.Call, Inference], Fact] = lambda f, call, walk: call_fact(f, call, walk, self.table)
 
@@ -103,6 +110,11 @@ class Expressions:
         return self.mutates and (self.flips or self.careful)
 
     careful = thorough = catching = False
+
+    def unchanging(self, e: ast.expr) -> bool:
+        """Whether nothing in the function can change an array."""
+        return not self.mutates
+
     user_classes: Callable[[], frozenset[str]] = staticmethod(frozenset)
 
     @functools.cached_property
@@ -139,6 +151,7 @@ class Expressions:
     def text(self, node: ast.expr) -> str:
         """The new text of an expression."""
         if node not in self.rendered:
+            plain = self.is_plain
             self.computed.update(self._computed_with(node))
             method = getattr(self, f"render_{type(node).__name__}", None)
             choice = self.branches.expressions.get(node)
@@ -146,7 +159,18 @@ class Expressions:
             new = self.spliced(node) if new is None else new
             asked = node in self.tested and self.fact(node).kind == "unknown" and self.computes("__bool__")
             self.rendered[node] = self.ops("truth", new) if asked else new
+            self.opened(plain, node)
         return self.rendered[node]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all that was rendered so far is torch, or a rule under NumPy's name."""
+        return not (self.spelled or "ops" in self.imported)
+
+    def opened(self, plain: bool, node: ast.AST) -> None:
+        """Remember the first place that is no plain torch."""
+        if plain and self.open_at is None and not self.is_plain:
+            self.open_at = node
 
     def _computed_with(self, node: ast.expr) -> list[ast.expr]:
         """The parts of an expression of which only the value counts, not which object they are."""
@@ -171,7 +195,8 @@ class Expressions:
             begin, stop = self.source.span(child)
             new = self.text(child)
             if new != self.source.slice(begin, stop):
-                if child in self.branches.expressions and isinstance(child, ast.IfExp) and isinstance(node, _AROUND):
+                choice = child in self.branches.expressions and isinstance(child, ast.IfExp) and isinstance(node, _AROUND)
+                if choice or child in self.cast:
                     begin, stop = self.source.without_parentheses(begin, stop)
                 pieces.append((begin, stop, new))
         return pieces
@@ -216,7 +241,7 @@ class Expressions:
         ufunc = OPERATORS[type(e.op)]
         if "text" in (a.kind, b.kind) and not (ufunc == "multiply" and (a.is_tensor or b.is_tensor)):
             return None
-        if self._is_plain(ufunc, (a, b), (e.left, e.right)):
+        if self._is_plain(ufunc, (a, b), (e.left, e.right)) or self._cast(ufunc, e.left, e.right):
             return None
         return self._operator_call(e, e.left, e.right, SYMBOLS[type(e.op)], self._function(ufunc, a, b))
 
@@ -224,6 +249,16 @@ class Expressions:
         """Python's operator may stay. Not where layouts matter and two of them meet: torch's result is laid out like the first operand."""
         meet = self.mirrored and all(f.is_tensor and f.rank not in (0, 1) for f in facts)
         return not self.exact and not meet and plain.operator(ufunc, facts, nodes)
+
+    def _cast(self, ufunc: str, *operands: ast.expr) -> bool:
+        """Whether the operator may stay once its operands are cast to the float dtype that NumPy computes in."""
+        facts = tuple(map(self.fact, operands))
+        common = plain.common_float(ufunc, facts) if not (self.exact or self.mirrored) and self.torch_name == "torch" else None
+        for e, fact in zip(operands, facts, strict=True):
+            if common is not None and fact.is_tensor and fact.dtype != common:
+                self.rendered[e] = f"{_grouped_owner(e, self.text(e))}.to({self.torch()}.{common})"
+                self.cast.add(e)
+        return common is not None
 
     def either(self, ufunc: str, *operands: ast.expr) -> str:
         """An operator on what may be an array or a torch tensor: right only where both libraries agree."""
@@ -308,6 +343,8 @@ class Expressions:
             if any(f.may_be_tensor for f in facts) and all(n in COMPARISONS for n in names):
                 return self._chain(e, operands, names)
             return None
+        if names[0] is not None and self._cast(str(names[0]), *operands):
+            return None
         return self._operator_call(e, operands[0], operands[1], SYMBOLS[type(e.ops[0])], self._function(str(names[0]), *facts))
 
     def _chain(self, e: ast.Compare, operands: list[ast.expr], names: list[str | None]) -> str:
@@ -356,7 +393,7 @@ class Expressions:
             if (
                 owner.kind == "array"
                 and plain.key(e.slice, self.facts)
-                and not (self.mutates and not self._is_view(e) and e not in self.consumed)
+                and (self._is_view(e) or e in self.consumed or self.unchanging(e.value))
                 and not (self.fact(e).rank == 0 and any(map(_is_ellipsis, key_parts(e.slice))))  # has to be marked as an array
             ):
                 return None
@@ -408,6 +445,8 @@ class Expressions:
             return None
         if e.attr == "__class__":
             return self.ops("type_of", self.owner(e))
+        if e in self.dtypes and owner.is_tensor:
+            return None  # a rule takes torch's dtypes too
         if e.attr in _ATTRIBUTES:
             if e.attr == "size" and owner.is_tensor:
                 return f"{_grouped_owner(e.value, self.text(e.value))}.numel()"
@@ -445,7 +484,7 @@ class Expressions:
     def render_Name(self, e: ast.Name) -> str | None:
         found = self.fact(e)
         if isinstance(e.ctx, ast.Load) and found.kind == "array" and found.value == "constant":
-            return f"{self.torch()}.as_tensor({e.id})"  # an array of the module's
+            return self.constant(e) or f"{self.torch()}.as_tensor({e.id})"  # an array of the module's
         if isinstance(e.ctx, ast.Load) and found.kind == "name" and str(found.value).startswith("numpy."):
             return self.numpy_name(e, str(found.value))
         return None

@@ -1,8 +1,8 @@
 """Helpers: what the functions of a rewriting are called with, and what they give, found out together.
 
-Each round walks every function with what the rounds before found; nothing is known at the start, so each round is right
-as long as the one before was. What callers outside the rewriting pass is not seen here: the boundary of a helper that is rewritten in
-place checks what was taken for granted (arrays, their dtypes and ranks, numbers); a twin has no other callers.
+A helper is walked with the facts of each call: what that gives is what the call gives. What all its calls have in common is what its text
+may rest on. What callers outside the rewriting pass is not seen here: the boundary of a helper that is torch checks what was taken for
+granted (arrays, their dtypes and ranks, numbers).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from .results import call_fact
 from .walking import walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_ROUNDS = 5
 
 
 @dataclass(eq=False)
@@ -60,67 +59,67 @@ class Summaries:
         self.own = {f: dict(facts) for f, facts in known.items()}
         self.by_link = {link: h for h in helpers for link in h.links}
         self.by_function = {h.function: h for h in helpers}
-        self.returns: dict[Function, Fact] = {}
         self.floating: dict[Function, list[str]] = {}
         self.numbers: dict[Function, list[str]] = {}
         self.arrays: dict[Function, list[str]] = {}
-        self._sites: list[tuple[ast.expr, Function, dict[str, Fact]]] = []
+        self._sites: dict[Function, list[dict[str, Fact]]] = {}
+        self._reached: set[ast.expr] = set()
+        self._given: dict[Any, Fact] = {}
         self.walked: dict[Function, Inference] = {}
-        for _ in range(_ROUNDS):
-            before = (dict(self.returns), {f: dict(p) for f, p in self.known.items()})
-            self._round()
-            self.settled = before == (self.returns, self.known)
-            if self.settled:
-                break
+        for function in known:
+            if function not in self.by_function:
+                self._result(function, self.own[function])
+        for helper in helpers:  # callers come before those they call
+            if helper.anyhow or any(link not in self._reached for link in helper.links):
+                self._sites.setdefault(helper.function, []).append({})
+                self._result(helper.function, {})
+            self._take(helper, self._sites.get(helper.function, []))
+        for helper in helpers:
+            self.walked[helper.function] = inference = Inference(self.resolve[helper.function], self.call)
+            inference.function(helper.function, self.known[helper.function])
 
     def parameters(self, function: Function) -> dict[str, Fact]:
         """What is known of a function's parameters after all rounds."""
         return self.known[function]
 
-    def inference(self, function: Function) -> Inference | None:
-        """The walk of a function with all that was found; None where it has to be walked once more."""
-        return self.walked.get(function) if self.settled else None
+    def inference(self, function: Function) -> Inference:
+        """The walk of a function with all that was found."""
+        return self.walked[function]
 
     def call(self, callee: Fact, call: ast.Call, inference: Inference) -> Fact:
         """The fact of a call's result, the project's own functions included."""
         helper = self.by_link.get(call.func)
+        if helper is None and callee.kind == "function":
+            helper = self.by_function.get(callee.value)
         if helper is not None:
+            self._reached.add(call.func)
             given = _bound(helper.function, call, inference, helper.method)
-            self._sites.append((call.func, helper.function, given))
-            return UNKNOWN if helper.method else self._given(helper.function, given)
+            if any(map(reshapes, walk(helper.function))):
+                given = {n: Fact(f.kind) if f.is_tensor else f for n, f in given.items()}
+            self._sites.setdefault(helper.function, []).append(given)
+            found = self._result(helper.function, {n: _column([f]) or UNKNOWN for n, f in given.items()})
+            return UNKNOWN if helper.method else found
         if callee.kind == "function" and callee.value in self.known:
             given = _bound(callee.value, call, inference)
-            if callee.value in self.by_function:
-                self._sites.append((call.func, callee.value, given))
-            return self._given(callee.value, given)
+            floats = [n for n, f in self.known[callee.value].items() if f.is_tensor and f.dtype == ASSUMED]
+            dtypes = {given.get(n, UNKNOWN).dtype for n in floats}
+            only = dtypes.pop() if len(dtypes) == 1 and dtypes <= set(FLOATS) else None  # the dtype that all its floats have
+            fits = all(_is_like(f, given.get(n, UNKNOWN)) for n, f in self.known[callee.value].items())
+            return _with_float(self._result(callee.value, self.own[callee.value]), only) if fits else UNKNOWN
         return call_fact(callee, call, inference, self.table)
 
-    def _given(self, function: Function, given: dict[str, Fact]) -> Fact:
-        """What a function gives for these arguments. The float dtype that all its floats have is the caller's, where that has one."""
-        found = self.returns.get(function, UNKNOWN)
-        floats = [n for n, f in self.known[function].items() if f.is_tensor and f.dtype == ASSUMED]
-        dtypes = {given.get(n, UNKNOWN).dtype for n in floats}
-        return _with_float(found, dtypes.pop() if len(dtypes) == 1 and dtypes <= set(FLOATS) else None)
-
-    def _round(self) -> None:
-        self._sites = []
-        found: dict[Function, Fact] = {}
-        for function, parameters in self.known.items():
+    def _result(self, function: Function, given: dict[str, Fact]) -> Fact:
+        """What a function gives for these arguments: one walk for all calls that are alike."""
+        known = self.own[function] | given if function in self.by_function else given
+        key = (function, tuple(sorted(known.items(), key=lambda item: item[0])))
+        if key not in self._given:
+            self._given[key] = UNKNOWN  # while it is walked, as of one that calls itself
             inference = Inference(self.resolve[function], self.call)
-            first = len(self._sites)
-            inference.function(function, parameters)
-            if any(map(reshapes, walk(function))):  # what it knew of its arrays on the way does not hold
-                self._sites[first:] = [(f, h, {}) for f, h, _ in self._sites[first:]]
-            self.walked[function] = inference
-            found[function] = _returned(function, inference.returns)
-        self.returns = found
-        sites: dict[Function, list[dict[str, Fact]]] = {}
-        for _, function, given in self._sites:
-            sites.setdefault(function, []).append(given)
-        reached = {func for func, _, _ in self._sites}
-        for helper in self.helpers:
-            unseen = helper.anyhow or any(link not in reached for link in helper.links)
-            self._take(helper, [*sites.get(helper.function, []), *([{}] if unseen else [])])
+            inference.function(function, known)
+            self._given[key] = _returned(function, inference.returns)
+            if function not in self.by_function:
+                self.walked[function] = inference
+        return self._given[key]
 
     def _take(self, helper: Called, calls: list[dict[str, Fact]]) -> None:
         """What is certain of the parameters in every call."""
@@ -169,6 +168,15 @@ def _column(facts: list[Fact]) -> Fact | None:
     if all(f.kind == "sequence" for f in facts):
         return _plain_items(joined(facts))
     return None
+
+
+def _is_like(wanted: Fact, given: Fact) -> bool:
+    """Whether an argument is what a function that was walked by itself takes its parameter for."""
+    if wanted.is_tensor:
+        return given.kind == wanted.kind and (wanted.dtype == ASSUMED or given.dtype == wanted.dtype) and (
+            wanted.rank is None or given.rank == wanted.rank
+        )
+    return wanted.kind != "number" or given.kind == "number"
 
 
 def _plain_items(fact: Fact) -> Fact | None:

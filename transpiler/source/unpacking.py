@@ -39,8 +39,10 @@ def matters(r: Expressions) -> bool:
     return r.mutates or r.computes("__iter__")
 
 
-def unpacks(r: Expressions, target: ast.expr) -> bool:
-    """Whether what is bound to a target may be elements of an array that must not change with it."""
+def unpacks(r: Expressions, target: ast.expr, value: ast.expr | None = None) -> bool:
+    """Whether what is bound to a target may be elements of an array (`value`, where that is known) that must not change with it."""
+    if value is not None and r.fact(value).kind == "array" and (r.fact(value).fresh or r.unchanging(value)):
+        return False
     return matters(r) and any(r.fact(t).may_be_tensor for t in _tuples(target))
 
 
@@ -54,6 +56,8 @@ def unpacked(r: Expressions, target: ast.expr, value: str) -> str:
 def iterated(r: Expressions, e: ast.expr, target: ast.expr) -> str:
     """The text of what a `for` with a target runs over."""
     text, fact = r.argument(e), r.fact(e)
+    if fact.kind == "array" and fact.rank and r.unchanging(e):
+        return text
     if unpacks(r, target):
         return r.ops("each", text, pattern(target))
     opaque = fact.kind in ("unknown", "tensor") and not _is_range(e)

@@ -26,7 +26,7 @@ def is_rewritten(fn: Callable[..., Any]) -> bool:
     if not isinstance(inner, FunctionType):
         return False
     named = (inner.__globals__.get(name) for name in inner.__code__.co_names)
-    return any(isinstance(x, ModuleType) and x.__name__ in ("np2fx.operators", "np2fx.numpy") for x in named)
+    return any(isinstance(x, ModuleType) and x.__name__ in ("np2fx.numpy",) for x in named)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
-"""The border of a rewritten function: arrays in, arrays out, though inside there are only tensors.
+"""The border of a function rewritten as torch: arrays in, arrays out, though inside there are only tensors.
 
-`@ops.boundary(...)` stands above every function that `np2fx rewrite` has rewritten, so that its callers need not change: given
-NumPy arrays it returns NumPy arrays, given tensors it returns tensors. Called from another rewritten function it does nothing.
+`@np2fx.boundary(...)` stands above every function that `np2fx rewrite` has rewritten as torch, so that its callers need not change: given
+NumPy arrays it returns NumPy arrays, given tensors it returns tensors. Called from another one it does nothing.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any, TypeVar
 
 import torch
 
-from .arrays.world import inside
-from .callables import is_users_code
-from .errors import numpys
-from .passage import Passage, collect, keep, release
-from .pipeline.spec import ScalarSpec, SpecError, TensorSpec, parse
-from .semantics.arrays import mirrored_views, mirroring, rearranged
-from .semantics.dtypes import to_torch
-from .semantics.table import Refused
-from .source.findings import ConversionError, make_finding
+from ..callables import is_users_code
+from ..errors import numpys
+from ..passage import Passage, collect, keep, release
+from ..pipeline.spec import ScalarSpec, SpecError, TensorSpec, parse
+from ..semantics.arrays import rearranged
+from ..semantics.dtypes import to_torch
+from ..semantics.table import Refused
+from ..source.findings import ConversionError, make_finding
+from .world import inside
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +33,6 @@ def boundary(
     arrays: tuple[str, ...] = (),
     numbers: tuple[str, ...] = (),
     takes: dict[str, str] | None = None,
-    mirrored: bool = False,
     rules: tuple[str, ...] = (),
     keeps: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
@@ -46,8 +45,7 @@ def boundary(
     takes     parameters whose dtype and rank the rewriting knows, as specs ("float32[_, _]", or "int" for a Python int); those that
               `@np2fx.node` declares are added
     rules     modules with rules of the project's own that the rewritten text rests on
-    keeps     attributes of arguments that the function sets ("self.last"): what it leaves there are arrays when it returns
-    mirrored  writes through flipped copies and what they are flipped from are kept in step, as NumPy's views are"""
+    keeps     attributes of arguments that the function sets ("self.last"): what it leaves there are arrays when it returns"""
     expected = {n: parse(t) for n, t in (takes or {}).items()}
 
     def decorate(function: F) -> F:
@@ -56,7 +54,7 @@ def boundary(
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if rules:
-                from .own_rules import use_rules  # at the first call: the module may import the one that this function is in
+                from ..own_rules import use_rules  # at the first call: the module may import the one that this function is in
 
                 use_rules(*rules)
             outside = not inside.get()
@@ -75,8 +73,8 @@ def boundary(
                     arguments = signature.bind(*args, **kwargs).arguments
                     _Check(function, arguments).all(floating, arrays, numbers, {**declared, **expected})
                     keep(arguments, keeps)
-                passage.owner, passage.around = function.__qualname__, None if keeps or (mirrored and not mirroring()) else _step
-                with mirrored_views() if mirrored else contextlib.nullcontext(), numpys() if outside else contextlib.nullcontext():
+                passage.owner, passage.around = function.__qualname__, None if keeps else _step
+                with numpys() if outside else contextlib.nullcontext():
                     found = function(*args, **kwargs)
             finally:
                 rearranged.reset(laid)
@@ -116,26 +114,6 @@ def _placed() -> Iterator[None]:
             at = at.tb_next
         found = make_finding(refused.name, path=path, line=line, message=refused.message, hint=refused.hint, severity="error")
         raise ConversionError([found]) from refused
-
-
-def twin(original: Callable[..., Any]) -> Callable[[F], F]:
-    """Decorates the torch twin of a method. Where an object has something else in the method's place (its class overrides it), that is
-    called, as the NumPy code would."""
-
-    def decorate(function: F) -> F:
-        @functools.wraps(function)
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            found = getattr(self, original.__name__)
-            if getattr(found, "__func__", None) is original:
-                return function(self, *args, **kwargs)
-            from .operators import call as call_any
-
-            return call_any(found, *args, **kwargs)
-
-        call.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
-        return call  # type: ignore[return-value]
-
-    return decorate
 
 
 class _Check:
