@@ -196,7 +196,7 @@ def test_arrays_in_arrays_out():
 
 def test_what_is_declared_is_checked_and_what_is_not_is_open():
     new, _ = rewritten("""\
-        @np2fx.node(x="float32[n]", y="float32[n]")
+        @np2fx.node(x="float32[n]", y="float32[n]", k="float")
         def node(x, y, k=2):
             return x / y * k
 
@@ -231,7 +231,7 @@ def test_exact_rests_on_no_assumption():
         def node(x):
             return x / 2 + np.sqrt(x)
         """, exact=True)  # fmt: skip
-    assert findings == []
+    assert [f for f in findings if f.severity != "note"] == []
     node = run(new)
     for x in (np.array([1, 4]), np.array([1.0, 4.0]), np.array([1, 4], np.float16), np.array([True, False])):
         want = x / 2 + np.sqrt(x)
@@ -329,7 +329,7 @@ def test_a_helper_writes_through_a_reversed_view():
 def test_a_variable_of_ours_takes_no_name_of_the_users(body):
     text = f'{HEADER}@np2fx.node(x="float32[3]", y="float32[3]")\ndef node(x, y):\n    {body}\n'
     new, findings = rewrite_source(text, "m.py")
-    assert findings == [] and new != text
+    assert [f for f in findings if f.severity != "note"] == [] and new != text
     x, y = np.array([1, 2, 3], np.float32), np.array([4, 5, 6], np.float32)
     assert np.array_equal(run(new)(x, y), run(text)(x, y))
 

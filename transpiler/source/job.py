@@ -373,8 +373,8 @@ class Job:
             return "nothing says what it is given"
         facts = self.summaries.parameters(function)
         positional = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-        itself = function.args.args[:1] if made.node.in_class else []
-        undeclared = [a.arg for a in positional if a not in itself and a.arg in read and facts.get(a.arg, UNKNOWN) == UNKNOWN]
+        known = {*made.node.declared, *(a.arg for a in function.args.args[: made.node.in_class])}
+        undeclared = [a.arg for a in positional if a.arg in read - known and facts.get(a.arg, UNKNOWN) == UNKNOWN]
         return "" if rewriter.is_plain else missing(rewriter, undeclared)
 
     def _user_classes(self, module: Module) -> frozenset[str]:
