@@ -139,19 +139,20 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             del sys.modules[name]
 
 
-def test_what_is_wrong_for_callers_is_found_and_shown(project: Any) -> None:
+def test_callers_find_what_they_found_and_what_is_wrong_is_shown(project: Any) -> None:
     codes, wanted = [], []
     for number, (said, text) in enumerate(SOURCES.items()):
         module = project({f"callers_{number}.py": HEAD + text}, f"callers_{number}")
         report = np2fx.verify(module.use, ways=("rewrite",), max_examples=20, shrink_seconds=1)
+        if said != "a decorator below a node that changes the dtype":
+            assert report.ok, f"{said}: {report}"
+            continue
         assert not report.ok and report.counterexample is not None, f"{said}: {report}"
         codes.append(report.counterexample.code)
         wanted.append(report.counterexample.message)
     module = project(STATE, "nodes")
     report = np2fx.verify(module.use, ways=("rewrite",), max_examples=20)
-    assert report.counterexample is not None and "after 1 call, grow:" in str(report), str(report)
-    codes.append(report.counterexample.code)
-    wanted.append(report.counterexample.message)
+    assert report.counterexample is not None and report.counterexample.way == "original", str(report)  # rewritten it keeps the same state
     for printed, message in zip(run_scripts(codes), wanted, strict=True):
         assert f"they differ: {message}" in printed and "Traceback" not in printed, printed
 

@@ -360,6 +360,7 @@ class Job:
             return "others that are not rewritten call it too"
         # A number that nothing but an annotation or a default tells of may be NumPy's, an enum's or None.
         told = {*made.node.declared, *made.node.recorded}
+        told |= {*self.assumed[function][1]} if made.node.recorded else set()  # nobody passed anything but the default
         assumed, numbers = self.assumed[function] if made.helper is None else ([], [])
         guessed = [*assumed, *(n for n in numbers if n not in told),
                    *self.summaries.floating.get(function, []), *self.summaries.arrays.get(function, [])]  # fmt: skip
