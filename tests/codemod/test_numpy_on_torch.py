@@ -237,7 +237,7 @@ def test_names_of_numpys_alone_are_no_torch():
         "@np2fx.node(x='float32[n]')\ndef length(x):\n    return np.linalg.norm(x)\n"
     )
     new, _ = np2fx.rewrite_source(text, dialect="auto")
-    assert "    @npx.on_torch\n    def __init__" in new and "@ops.boundary()\ndef length" in new
+    assert "    @npx.on_torch\n    def __init__" in new and "@np2fx.boundary()\ndef length" in new
 
 
 def test_arrays_of_a_class_of_the_users():
