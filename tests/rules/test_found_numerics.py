@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import np2fx
@@ -277,6 +278,22 @@ def test_more_index_arrays_than_numpy_takes(before):
         for call in (f, lambda x, i, f=f: np2fx.convert(f)(torch.from_numpy(x), torch.from_numpy(i))):
             with pytest.raises(IndexError, match="the number of index arrays cannot be above 63, but 64"):
                 call(x.copy(), i)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("size, count", [(1, 63), (1, 64), (3, 64), (0, 64), (3, 65)])
+def test_many_flags_in_an_index(flag, size, count):
+    def get(x):
+        return x[(flag,) * count]
+
+    x = np.ones(size)
+    try:
+        want = get(x)
+    except IndexError as problem:
+        with pytest.raises(IndexError, match=re.escape(str(problem))):
+            np2fx.convert(get)(torch.from_numpy(x))
+    else:
+        assert np2fx.convert(get)(torch.from_numpy(x)).shape == want.shape
 
 
 @pytest.mark.parametrize("shape, index, axis", [((0, 2), (3, 1), 0), ((0, 2), (3, 1), 1), ((0, 2), (3, 2), -1), ((2, 2), (3, 1), 1)])

@@ -216,6 +216,9 @@ def test_a_size_that_torch_cannot_leave_free_is_named_with_what_it_has_to_be(tmp
     with pytest.raises(ExportError, match=r"torch.export takes only n = 6; write these sizes so in the specs"):
         export(graph, tmp_path / "g.pt2", "pt2", (x,), sizes={"x": "float32[n]"})
     export(graph, tmp_path / "g.pt2", "pt2", (x,), sizes={"x": "float32[6]"})
+    y = np.ones((3, 4), np.float32)
+    with pytest.raises(ExportError, match=r"torch.export cannot leave [nm] free; give it a number in the specs"):
+        export(np2fx.trace(lambda y: y.reshape(4, 3), y), tmp_path / "r.pt2", "pt2", (y,), sizes={"y": "float32[n, m]"})
 
 
 def test_onnx_files_are_as_exact_as_their_graphs(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -295,7 +296,8 @@ def _why(e: Exception) -> str:
     _, found, fixes = str(e).partition("Suggested fixes:")
     sizes = [line.strip() for line in fixes.strip().split("\n\n")[0].splitlines()]
     if not found or not sizes:
-        return _first_line(e)
+        tied = re.match(r"Constraints violated \((.*?)\)", str(e))
+        return f"torch.export cannot leave {tied[1]} free; give it a number in the specs (sizes={{...}})" if tied else _first_line(e)
     way_out = "give these sizes numbers" if any("Dim(" in line for line in sizes) else "write these sizes so"
     return f"torch.export takes only {', '.join(sizes)}; {way_out} in the specs (sizes={{...}})"
 

@@ -6,6 +6,7 @@ values alone: an index that is a tensor stays a tensor.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections import deque
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ def parse(key: Any, shape: tuple[int, ...]) -> list[Item]:
         items = [Item("rest", ..., left) if item.kind == "rest" else item for item in items]
     else:
         items += [Item("slice", slice(None), 1)] * left
+    _demand_few_arrays(items, shape)
     axis = 0
     empty = any(item.advanced and 0 in item.value.shape for item in items)  # then NumPy does not look at the index arrays
     for item in items:
@@ -181,11 +183,27 @@ def _demand_rank(items: list[Item], left: int) -> None:
         return
     advanced = [item.value.ndim if not item.mask_rank else 1 for item in items if item.advanced]
     made = left + sum(item.kind in ("new", "slice") for item in items) + max(advanced, default=0)
-    arrays = sum(max(item.mask_rank, 1) for item in items if item.advanced)
-    if arrays > 63 and not left and not any(item.kind == "slice" for item in items):
-        raise IndexError(f"when no subspace is given, the number of index arrays cannot be above 63, but {arrays} index arrays found")
     if made > 64:
         raise IndexError(f"number of dimensions must be within [0, 64], indexing result would have {made}")
+
+
+def _demand_few_arrays(items: list[Item], shape: tuple[int, ...]) -> None:
+    """Raise IndexError for more index arrays than NumPy takes, which are 63 where no more than one element is left beside them."""
+    arrays = sum(max(item.mask_rank, 1) for item in items if item.advanced)
+    if arrays > 64:
+        why = "This probably means you are indexing with too many booleans."
+        raise IndexError(f"too many advanced (array) indices. {why} (more than 64 found)")
+    if arrays < 64:
+        return
+    axis, left = 0, 1
+    for item in items:
+        if item.kind == "slice":
+            left *= len(range(*item.value.indices(shape[axis])))
+        elif item.kind == "rest":
+            left *= math.prod(shape[axis : axis + item.dims])
+        axis += item.dims
+    if left == 1:
+        raise IndexError(f"when no subspace is given, the number of index arrays cannot be above 63, but {arrays} index arrays found")
 
 
 def whole(x: Any) -> Any:
