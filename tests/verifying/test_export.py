@@ -237,3 +237,17 @@ def test_onnx_files_are_as_exact_as_their_graphs(tmp_path: Path) -> None:
         with np.errstate(all="ignore"):
             for i, (got, want) in enumerate(zip(load(torch.from_numpy(y)), f(y), strict=True)):
                 np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-15, err_msg=str(i))
+
+
+def test_onnx_files_of_reductions_are_right_for_empty_arrays_or_demand_more(tmp_path: Path) -> None:
+    def f(x):
+        return x.mean(), x.mean(axis=0), x.any(), x.any(axis=0), x.all(), x.sum(axis=1)
+
+    x = np.ones((3, 2))
+    load = _loaded(export(np2fx.trace(f, x), tmp_path / "f.onnx", "onnx", (x,), sizes={"x": "float64[n, 2]"}), "onnx")
+    spread = _loaded(export(np2fx.trace(np.var, x), tmp_path / "v.onnx", "onnx", (x,), sizes={"a": "float64[n, 2]"}), "onnx")
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning):
+        for got, want in zip(load(torch.ones(0, 2, dtype=torch.float64)), f(x[:0]), strict=True):
+            np.testing.assert_array_equal(got, want)
+    with pytest.raises(Exception, match="n is at least 2"):
+        spread(torch.ones(0, 2, dtype=torch.float64))

@@ -54,7 +54,7 @@ def export(module: torch.nn.Module, path: str | os.PathLike[str], how: str = "ji
     sample = _of_two_at_least(inputs, named) if how != "jit" else inputs
     try:
         load = _written(writer, module, temporary, sample, named, how)
-        if how != "jit" and not _holds_for_ones(module, load, sample, named, how):
+        if how != "jit" and not _holds_for_few(module, load, sample, named, how):
             named.least.update(named.names.values())
             load = _written(writer, module, temporary, sample, named, how)
         for other in (inputs, *_others(module, sample, named, how)):
@@ -150,14 +150,16 @@ def _of_two_at_least(inputs: tuple[torch.Tensor, ...], named: Named) -> tuple[to
     return tuple(resized(x, shape) for x, shape in zip(inputs, shapes, strict=True))
 
 
-def _holds_for_ones(module: Any, load: Any, inputs: tuple[torch.Tensor, ...], named: Named, how: str) -> bool:
-    """Whether a file is right where its free sizes are 1 as well: torch takes it when it exports that none is."""
-    ones = {place for place, name in named.names.items() if name not in named.least}
-    shapes = [tuple(1 if (i, axis) in ones else n for axis, n in enumerate(x.shape)) for i, x in enumerate(inputs)]
-    try:
-        _check(module, load, tuple(x[tuple(map(slice, shape))].clone() for x, shape in zip(inputs, shapes, strict=True)), how)
-    except ExportError:
-        return not ones
+def _holds_for_few(module: Any, load: Any, inputs: tuple[torch.Tensor, ...], named: Named, how: str) -> bool:
+    """Whether a file is right where its free sizes are 1 or 0 as well: torch takes it when it exports that none is, and the ONNX runtime's
+    reductions of nothing are not torch's."""
+    places = {place for place, name in named.names.items() if name not in named.least}
+    for few in (1, 0):
+        shapes = [tuple(few if (i, axis) in places else n for axis, n in enumerate(x.shape)) for i, x in enumerate(inputs)]
+        try:
+            _check(module, load, tuple(x[tuple(map(slice, shape))].clone() for x, shape in zip(inputs, shapes, strict=True)), how)
+        except ExportError:
+            return not places
     return True
 
 

@@ -133,12 +133,21 @@ def power_of_number(x: float, y: Tensor) -> Any:
     return torch.pow(torch.full_like(y, x), y) if y.is_floating_point() else NotImplemented
 
 
-def mean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: torch.dtype | None = None) -> Any:
-    """The mean of all elements: torch's ONNX form takes no axes for one that is missing."""
-    if dim:
-        return NotImplemented
-    made = torch.mean(x if dtype is None else x.to(dtype))
-    return made.reshape([1] * x.ndim) if keepdim else made
+def mean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: torch.dtype | None = None) -> Tensor:
+    """The sum by the count: the ONNX runtime's mean of nothing is 0, and torch's ONNX form takes no axes for one that is missing."""
+    wide = _floating(x if dtype is None else x.to(dtype))
+    half = wide.dtype in (torch.float16, torch.bfloat16)
+    axes = list(range(x.ndim)) if dim is None or dim == [] else list(dim)
+    count = math.prod(x.shape[axis] for axis in axes)
+    made = torch.sum(wide.float() if half else wide, axes, keepdim) / count if axes else wide
+    return made.to(wide.dtype)
+
+
+def any_of(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether one is true: the ONNX runtime's largest of no bools is True."""
+    axes = list(range(x.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    found = x.to(torch.bool)
+    return torch.sum(found.to(torch.int64), axes, keepdim) > 0 if axes else found
 
 
 def _floating(x: Tensor) -> Tensor:
@@ -165,7 +174,11 @@ FORMS: dict[Any, Callable[..., Any]] = {
     aten.div.Scalar_mode: divide,
     aten.atan2.default: atan2,
     aten.pow.Scalar: power_of_number,
+    aten.mean.default: mean,
     aten.mean.dim: mean,
+    aten.any.default: any_of,
+    aten.any.dim: any_of,
+    aten.any.dims: any_of,
 }
 """Operator -> what it is composed of; NotImplemented where torch's own form is right."""
 
