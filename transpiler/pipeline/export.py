@@ -153,13 +153,14 @@ def _of_two_at_least(inputs: tuple[torch.Tensor, ...], named: Named) -> tuple[to
 def _holds_for_few(module: Any, load: Any, inputs: tuple[torch.Tensor, ...], named: Named, how: str) -> bool:
     """Whether a file is right where its free sizes are 1 or 0 as well: torch takes it when it exports that none is, and the ONNX runtime's
     reductions of nothing are not torch's."""
-    places = {place for place, name in named.names.items() if name not in named.least}
-    for few in (1, 0):
-        shapes = [tuple(few if (i, axis) in places else n for axis, n in enumerate(x.shape)) for i, x in enumerate(inputs)]
+    names = sorted({*named.names.values()} - named.least)
+    for few, changed in [(1, names), *((0, [name]) for name in names)]:
+        at = named.names.get
+        shapes = [tuple(few if at((i, axis)) in changed else n for axis, n in enumerate(x.shape)) for i, x in enumerate(inputs)]
         try:
             _check(module, load, tuple(x[tuple(map(slice, shape))].clone() for x, shape in zip(inputs, shapes, strict=True)), how)
         except ExportError:
-            return not places
+            return not names
     return True
 
 
