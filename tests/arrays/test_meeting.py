@@ -174,3 +174,12 @@ def test_the_second_call_answers_as_the_first(text):
         t.sum(2)
     locked = tnp.broadcast_to(t, (2, 3))
     assert not locked.T.flags.writeable
+
+
+def test_out_by_position_is_written_at_every_call():
+    for _ in range(3):
+        t, out = tnp.arange(4.0), tnp.zeros(4)
+        assert t.clip(1, 2, out) is out and out.tolist() == [1, 1, 2, 2]
+        assert tnp.clip(t, 1, 2, t) is t and t.tolist() == [1, 1, 2, 2]
+        total = tnp.zeros(2)
+        assert tnp.sum(tnp.ones((3, 2)), 0, None, total) is total and total.tolist() == [3, 3]

@@ -6,6 +6,8 @@ the dtypes and shapes of arrays, by what their memory is like, and by the other 
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -25,13 +27,21 @@ _CONSTANTS = frozenset(
 )
 
 
+@functools.cache
+def _places(body: Callable[..., Any]) -> float:
+    """How many arguments may be given by position before the one that is `out`."""
+    names = list(inspect.signature(body).parameters)
+    return names.index("out") if "out" in names else float("inf")
+
+
 class _Unknown(Exception):
     """An argument of which more than its kind matters."""
 
 
 def called(rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], numpys: Callable[..., Any]) -> Any:
     """A rule called with NumPy's objects: the short way where it is known, else the long one (see `passing`)."""
-    if rule.writes is not None or "out" in kwargs or world.stops_at_errors() or passing.leaves_order_open(rule.body):
+    writes = rule.writes is not None or "out" in kwargs or len(args) > _places(rule.body)
+    if writes or world.stops_at_errors() or passing.leaves_order_open(rule.body):
         return passing.through_rule(rule, args, kwargs, numpys)
     kinds: list[Hashable] = [numpys]
     given: list[Any] = []
