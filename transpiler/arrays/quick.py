@@ -21,7 +21,8 @@ from . import passing, world
 from .scalars import scalar
 
 _MANY = 20_000
-_met: set[Hashable] = set()
+_met: dict[Hashable, bool] = {}
+"""Whether a call of these kinds may go the short way: one whose result the short way cannot hand out goes the long way from then on."""
 _CONSTANTS = frozenset(
     (int, float, bool, str, type(None), type(...), type, *numpy.sctypeDict.values(), *(type(numpy.dtype(c)) for c in "?bhilBHILefdFD"))
 )
@@ -50,20 +51,20 @@ def called(rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], numpys: Ca
         named = {k: _lower(v, kinds, given) for k, v in kwargs.items()} if kwargs else kwargs
         kinds.extend(kwargs)
         key = tuple(kinds)
-        if key in _met:
+        if _met.get(key):
             found = _lifted(unasked(rule.body, lowered, named), given, rule.kind == "reduction")
             if found is not None:
                 return found
+            _met[key] = False
     except _Unknown:
         return passing.through_rule(rule, args, kwargs, numpys)
-    except Exception:
-        _met.discard(key)  # the long way knows what NumPy says
+    except Exception:  # the long way knows what NumPy says
         return passing.through_rule(rule, args, kwargs, numpys)
     made = passing.through_rule(rule, args, kwargs, numpys)
     if given:
         if len(_met) >= _MANY:
             _met.clear()
-        _met.add(key)
+        _met.setdefault(key, True)
     return made
 
 
