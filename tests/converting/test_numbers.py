@@ -61,3 +61,42 @@ def test_bools_to_the_power_of_a_traced_number_are_refused():
 
     with pytest.raises(np2fx.TraceError, match="NX302"):
         np2fx.trace(f, given("float32"))
+
+
+LITERAL = 680564733841876926926749214863536422912
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x * 680564733841876926926749214863536422912,
+    lambda x: x[0] - 680564733841876926926749214863536422912,
+    lambda x: np.maximum(x, 680564733841876926926749214863536422912),
+    lambda x: np.where(x > 1, 680564733841876926926749214863536422912, x),
+    lambda x, n=LITERAL: x * n,
+    lambda x, n=-(2**63) - 1: np.minimum(x, n),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_ints_that_no_int64_holds(f, dtype):
+    x = np.array([1.0, 2.0], dtype)
+    converted = np2fx.convert(f)
+    with np.errstate(over="ignore"):
+        for _ in range(2):  # the second call goes through the guard of the first
+            np.testing.assert_array_equal(converted(torch.from_numpy(x)).numpy(), f(x))
+
+
+def test_an_int_of_another_size_is_another_signature():
+    converted = np2fx.convert(lambda x, n: x * n)
+    x = np.array([1.0, 2.0])
+    for n in (3, 3, LITERAL, LITERAL, 3, -LITERAL):
+        np.testing.assert_array_equal(converted(torch.from_numpy(x), n).numpy(), x * n)
+
+
+def test_more_axes_than_numpy_has():
+    with pytest.raises(IndexError, match="number of dimensions must be within"):
+        np2fx.convert(many_axes)(torch.ones(2))
+
+
+def many_axes(x):
+    return x[None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
+             None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
+             None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
+             None, None, None]  # fmt: skip

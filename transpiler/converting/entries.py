@@ -22,6 +22,7 @@ import torch
 from ..callables import is_users_module
 from ..passage import Passage, is_alone
 from ..semantics.arrays import as_tensor, can_share, is_scalar, rearranged, zero_d_array
+from ..source.facts import number
 from ..source.walking import walk
 from . import quick
 from .facts import qualified
@@ -80,6 +81,10 @@ class _Entry:
                 self.marks.append(f"{name}._np2fx_zero_d = True")
         elif value is None:
             self.tests.append(f"{name} is {self.hold(value, 'held')}")
+        elif type(value) is int:
+            if number("int", value).dtype is None:  # its facts are others
+                raise _NoGuard
+            self.tests.append(f"type({name}) is {self.hold(int, 'type')} and -0x8000000000000000 <= {name} < 0x8000000000000000")
         elif type(value) in _PLAIN:
             self.tests.append(f"type({name}) is {self.hold(type(value), 'type')}")
         else:

@@ -27,7 +27,7 @@ def of_argument(value: Any) -> Fact:
         dtype = to_numpy(value.dtype).name
         return Fact("scalar", dtype, 0) if is_scalar(value) else array(dtype, value.ndim)
     if type(value) in Number:
-        return number(type(value).__name__)
+        return number(number(type(value).__name__, value).dtype)
     if value is None:
         return NONE
     if isinstance(value, (str, bytes)):

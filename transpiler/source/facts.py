@@ -81,6 +81,9 @@ def result(dtype: str | None, rank: int | None) -> Fact:
 
 
 def number(dtype: str | None, value: Any = None) -> Fact:
+    """The fact of a Python number. An int that no int64 holds has a dtype of its own: torch takes none of these."""
+    if dtype == "int" and value is not None and not -(2**63) <= value < 2**63:
+        dtype = None
     return Fact("number", dtype, value=value)
 
 

@@ -123,6 +123,8 @@ def stores(target: Fact, value: Fact) -> bool:
 
 def key(index: ast.expr, facts: dict[ast.AST, Fact]) -> bool:
     """True for keys that torch reads as NumPy does: ints, slices that step forward, None, `...`, int64 arrays side by side, or one mask."""
+    if sum(isinstance(part, ast.Constant) and part.value is None for part in key_parts(index)) > 32:
+        return False  # NumPy has arrays of 64 axes and no more
     advanced = dots = 0
     basic_after = apart = masks = False
     last = -1
