@@ -22,12 +22,20 @@ def test_whoever_reads_bytes_gets_the_memory():
     assert t[1, 2] == 9 and bytes(t) == a.tobytes() and hashlib.sha1(t).digest() == hashlib.sha1(a).digest()
     file = io.BytesIO()
     file.write(t)
-    file.seek(0)
     read = tnp.zeros((2, 3))
-    assert file.readinto(read) == 48 and (read == t).all()
+    assert io.BytesIO(file.getvalue()).readinto(memoryview(read)) == 48 and (read == t).all()
     assert bytes(t[::-1]) == a[::-1].tobytes() and memoryview(tnp.broadcast_to(t[0], (2, 3))).readonly
     with pytest.raises((SystemError, Refused)):
         memoryview(tnp.ndarray.of(torch.ones(3, requires_grad=True)))
+
+
+def test_nothing_takes_the_bytes_for_other_numbers():
+    for t in (tnp.arange(3.0), tnp.arange(3), tnp.zeros(4, np.uint8)):
+        for _ in range(2):
+            with pytest.raises((RuntimeError, BufferError, SystemError)):
+                torch.asarray(t)
+            assert hashlib.sha1(t).digest() == hashlib.sha1(np.asarray(t)).digest()
+            assert torch.equal(torch.as_tensor(t), torch.from_numpy(np.asarray(t)))
 
 
 def test_memory_of_others_is_shared():

@@ -47,12 +47,23 @@ def test_rewritten(program, rewritten):
 
 @pytest.mark.parametrize("value", [numbers_programs.Level.HIGH, numbers_programs.Real(2), numbers_programs.Whole(2)], ids=repr)
 @pytest.mark.parametrize("parameter", ["k=2", "k=1.0", "k: int", "k: float"])
-def test_a_rewritten_function_checks_the_class_of_its_numbers(parameter, value):
-    new, _ = rewrite_source(f"import numpy as np\ndef f(x, {parameter}): return np.sqrt(x) * k\n", "m.py", all_functions=True)
+def test_a_rewritten_function_takes_numbers_of_other_classes_as_numpy_does(parameter, value):
+    text = f"import numpy as np\ndef f(x, {parameter}): return np.sqrt(x) * k\n"
+    new, _ = rewrite_source(text, "m.py", all_functions=True)
+    f, original = module(new, "checked_numbers").f, module(text, "unchecked_numbers").f
+    for k in (2, value):
+        assert outcome(f, given("float32"), k) == outcome(original, given("float32"), k)
+
+
+@pytest.mark.parametrize("value", [numbers_programs.Level.HIGH, numbers_programs.Real(2), numbers_programs.Whole(2)], ids=repr)
+@pytest.mark.parametrize("spec", ["int", "float"])
+def test_a_function_of_torch_checks_the_class_of_its_numbers(spec, value):
+    node = f"@np2fx.node(x='float32[n]', k={spec!r})\ndef f(x, k): return np.sqrt(x) * k\n"
+    new, _ = rewrite_source(f"import numpy as np\nimport np2fx\n{node}", "m.py")
     f = module(new, "checked_numbers").f
-    assert f(given("float32"), 2).dtype == np.float32
+    assert "torch.sqrt" in new and f(np.ones(3, np.float32), 2).dtype == np.float32
     with pytest.raises(TypeError, match=r"was rewritten for a Python .* NumPy makes an array of it"):
-        f(given("float32"), value)
+        f(np.ones(3, np.float32), value)
 
 
 def test_bools_to_the_power_of_a_traced_number_are_refused():
