@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .arrays.tensors import boundary as boundary
+    from .codemod.rewrite import rewrite_source as rewrite_source
     from .converting import convert as convert
-    from .own_rules import use_rules as use_rules
     from .pipeline.export import ExportError as ExportError
     from .pipeline.export import export as export
     from .pipeline.node import node as node
     from .pipeline.random_inputs import random_inputs as random_inputs
-    from .source.check import check_source as check_source
-    from .source.findings import ConversionError as ConversionError
-    from .source.findings import Finding as Finding
-    from .source.rewrite import rewrite_source as rewrite_source
+    from .source.findings.check import check_source as check_source
+    from .source.findings.finding import ConversionError as ConversionError
+    from .source.findings.finding import Finding as Finding
+    from .support.own_rules import use_rules as use_rules
     from .tracing import TraceError as TraceError
     from .tracing import trace as trace
     from .verifying import Report as Report
@@ -30,9 +30,10 @@ __version__ = "0.1.0"
 _HOME = {
     "boundary": ".arrays.tensors", "convert": ".converting",
     "trace": ".tracing", "TraceError": ".tracing", "TracedNpArray": ".tracing", "TracedTensor": ".tracing",
-    "verify": ".verifying", "Report": ".verifying", "check_source": ".source.check", "rewrite_source": ".source.rewrite",
-    "ConversionError": ".source.findings", "Finding": ".source.findings", "node": ".pipeline.node", "annotate": ".pipeline.annotate",
-    "use_rules": ".own_rules", "random_inputs": ".pipeline.random_inputs",
+    "verify": ".verifying", "Report": ".verifying", "check_source": ".source.findings.check", "rewrite_source": ".codemod.rewrite",
+    "ConversionError": ".source.findings.finding", "Finding": ".source.findings.finding",
+    "node": ".pipeline.node", "annotate": ".pipeline.annotate",
+    "use_rules": ".support.own_rules", "random_inputs": ".pipeline.random_inputs",
     "export": ".pipeline.export", "ExportError": ".pipeline.export",
 }  # fmt: skip
 _RUNTIME = ("torch", "numpy")

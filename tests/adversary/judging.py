@@ -16,14 +16,14 @@ from typing import Any
 import np2fx
 import numpy as np
 import torch
-from np2fx.tracing.structure import rebuild
-from np2fx.verifying.bounds import bound_of
-from np2fx.verifying.comparison import Tolerance, as_array
-from np2fx.verifying.conditioning import _moved as moved
-from np2fx.verifying.conditioning import excuse
-from np2fx.verifying.outcomes import outcomes_differ
-from np2fx.verifying.running import Outcome, run
-from np2fx.verifying.unspecified import settled
+from np2fx.tracing.surroundings.structure import rebuild
+from np2fx.verifying.comparing.bounds import bound_of
+from np2fx.verifying.comparing.comparison import Tolerance, as_array
+from np2fx.verifying.comparing.conditioning import _moved as moved
+from np2fx.verifying.comparing.conditioning import excuse
+from np2fx.verifying.comparing.outcomes import outcomes_differ
+from np2fx.verifying.comparing.running import Outcome, run
+from np2fx.verifying.comparing.unspecified import settled
 
 from .program import Program
 from .rounding import rounding_decides

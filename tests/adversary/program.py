@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from np2fx.verifying.counterexample import literal
+from np2fx.verifying.comparing.counterexample import literal
 
 from .expressions import Failed, expression
 from .header import HEADER

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from np2fx.verifying.comparison import Tolerance, near
-from np2fx.verifying.conditioning import numbers_in
-from np2fx.verifying.running import Outcome
+from np2fx.verifying.comparing.comparison import Tolerance, near
+from np2fx.verifying.comparing.conditioning import numbers_in
+from np2fx.verifying.comparing.running import Outcome
 
 from .program import Program, imported
 

@@ -59,8 +59,8 @@ def test_a_failure_is_made_small():
 
 def test_what_rounding_decides_is_no_fault():
     import numpy as np
-    from np2fx.verifying.comparison import Tolerance
-    from np2fx.verifying.running import Outcome
+    from np2fx.verifying.comparing.comparison import Tolerance
+    from np2fx.verifying.comparing.running import Outcome
 
     from .judging import reference
     from .rounding import rounding_decides

@@ -7,12 +7,12 @@ import re
 import subprocess
 import sys
 
-import np2fx.source.check
-import np2fx.source.rewrite
+import np2fx.codemod.rewrite
+import np2fx.source.findings.check
 import pytest
 from np2fx.cli import COMMANDS, main
 from np2fx.cli.rewrite import diff
-from np2fx.source.helpers import Helpers
+from np2fx.source.facts.helpers import Helpers
 
 HEAD = "import numpy as np\nimport np2fx\n\n\n@np2fx.node\ndef f(x):\n"
 BAD = HEAD + "    return np.flip(x) + np.random.rand(3)\n"
@@ -169,8 +169,8 @@ def test_an_internal_error_is_one_line(repo, capsys, monkeypatch, command):
     def fail(*_, **__):
         raise RuntimeError("a\nlong story")
 
-    monkeypatch.setattr(np2fx.source.check, "find_nodes", fail)
-    monkeypatch.setattr(np2fx.source.rewrite.Batch, "rewrite", fail)
+    monkeypatch.setattr(np2fx.source.findings.check, "find_nodes", fail)
+    monkeypatch.setattr(np2fx.codemod.rewrite.Batch, "rewrite", fail)
     code, _, err = run(capsys, command, "bad.py")
     assert code == 2 and "internal error: RuntimeError: a long story" in err and "report" in err and err.count("\n") == 1
     assert (repo / "bad.py").read_text() == BAD

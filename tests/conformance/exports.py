@@ -38,7 +38,7 @@ import np2fx
 import numpy as np
 import torch
 from np2fx.pipeline.export import export
-from np2fx.tracing.structure import rebuild
+from np2fx.tracing.surroundings.structure import rebuild
 from torch import fx
 
 from .cases import Case, arguments, load

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from np2fx.source.check import check_source
+from np2fx.source.findings.check import check_source
 
 from .cases import arguments, load
 

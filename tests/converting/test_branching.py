@@ -8,8 +8,8 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx import operators as ops
 from np2fx.semantics.arrays import is_scalar, zero_d_array
+from np2fx.support import operators as ops
 
 
 def normalise(x):
@@ -259,7 +259,7 @@ def test_run_time_chooses_only_among_what_is_alike():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_rewritten_file_of_unknown_rank_is_numpys_for_each(tmp_path):
-    from np2fx.source.rewrite import rewrite_source
+    from np2fx.codemod.rewrite import rewrite_source
 
     text = "import numpy as np\nimport np2fx\n\n\n@np2fx.node\ndef node(x):\n    if np.sum(x) < 0:\n        x = x / 2\n    return x\n"
     new, _ = rewrite_source(text, "m.py")

@@ -10,9 +10,9 @@ import np2fx
 import numpy as np
 import pytest
 import torch
+from np2fx.codemod.rewrite import rewrite_source
 from np2fx.deep import deep
-from np2fx.source.check import check_source
-from np2fx.source.rewrite import rewrite_source
+from np2fx.source.findings.check import check_source
 
 HEAD = "import numpy as np\nimport np2fx\n\n\n@np2fx.node(x='float64[n]', k='int')\ndef f(x, k=2):\n"
 FORMS = {

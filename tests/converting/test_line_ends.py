@@ -12,8 +12,8 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.source.rewrite import rewrite_source
-from np2fx.source.text import between
+from np2fx.codemod.rewrite import rewrite_source
+from np2fx.source.reading.text import between
 
 from . import programs
 from .modules import module

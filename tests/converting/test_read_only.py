@@ -5,7 +5,7 @@ from __future__ import annotations
 import np2fx
 import numpy as np
 import pytest
-from np2fx.source.rewrite import rewrite_source
+from np2fx.codemod.rewrite import rewrite_source
 
 from .modules import module
 

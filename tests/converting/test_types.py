@@ -6,7 +6,7 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.source.rewrite import rewrite_source
+from np2fx.codemod.rewrite import rewrite_source
 
 from .modules import module
 

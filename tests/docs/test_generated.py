@@ -12,7 +12,7 @@ from np2fx.docs.__main__ import main as write
 from np2fx.docs.limits import MARK
 from np2fx.docs.pages import is_made, pages
 from np2fx.docs.sections import anchor
-from np2fx.source.table import load_table
+from np2fx.source.reading.table import load_table
 
 ROOT = Path(__file__).parents[2]
 COMMAND = "run `python -m np2fx.docs` in the working tree and commit what it changes"

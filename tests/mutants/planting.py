@@ -19,10 +19,10 @@ import numpy as np
 import torch
 from np2fx import rules
 from np2fx.verifying import check_form
-from np2fx.verifying.comparison import Tolerance, as_array
-from np2fx.verifying.inputs import free_sizes, plan_of, sample_arguments
-from np2fx.verifying.outcomes import outcomes_differ
-from np2fx.verifying.running import Outcome, run
+from np2fx.verifying.comparing.comparison import Tolerance, as_array
+from np2fx.verifying.comparing.outcomes import outcomes_differ
+from np2fx.verifying.comparing.running import Outcome, run
+from np2fx.verifying.inputs.plans import free_sizes, plan_of, sample_arguments
 
 from . import graph_faults, rule_faults
 from .nodes import SMALL, B, D, F, I, V, W, pipeline
@@ -226,7 +226,7 @@ def _converted(fn: Callable[..., Any]) -> Any:
 
 def _with_rules(fn: Callable[..., Any]) -> Callable[..., Any]:
     import np2fx.numpy as npx
-    from np2fx import operators as ops
+    from np2fx.support import operators as ops
 
     text = "".join(linecache.getlines(fn.__code__.co_filename))
     source = np2fx.rewrite_source(text, all_functions=True, exact=True, boundary="none")[0]

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from np2fx import own_rules
 from np2fx.rules import load
 from np2fx.semantics import table
+from np2fx.support import own_rules
 
 
 @pytest.fixture

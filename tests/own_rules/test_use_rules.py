@@ -13,10 +13,10 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx import own_rules
 from np2fx.cli import main
 from np2fx.semantics import table
-from np2fx.source.config import parse_config
+from np2fx.source.reading.config import parse_config
+from np2fx.support import own_rules
 
 PROJECT = Path(__file__).parents[2] / "fixtures" / "own_rules"
 SOURCE = """

@@ -13,7 +13,7 @@ import pytest
 from np2fx.codemod.write_specs import with_specs
 from np2fx.recording.sizes import Sizes
 from np2fx.recording.watching import describe
-from np2fx.source.signatures import SignaturesError, in_all, load
+from np2fx.source.reading.signatures import SignaturesError, in_all, load
 
 PRE = """
 import numpy as np

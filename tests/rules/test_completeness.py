@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from np2fx.cli import main
 from np2fx.docs.coverage import SPACES, Row, is_accounted, resolve, rows
-from np2fx.source.findings import KINDS
-from np2fx.source.table import load_table
+from np2fx.source.findings.finding import KINDS
+from np2fx.source.reading.table import load_table
 
 TABLE = load_table()
 HOW = (

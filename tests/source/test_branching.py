@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from np2fx.source.rewrite import rewrite_source
+from np2fx.codemod.rewrite import rewrite_source
 
 HEADER = "import numpy as np\nimport np2fx\n\n\n"
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import np2fx
 import numpy as np
 import pytest
-from np2fx.source.check import check_paths, check_source
-from np2fx.source.config import Config
+from np2fx.source.findings.check import check_paths, check_source
+from np2fx.source.reading.config import Config
 
 CASES = Path(__file__).parents[1] / "conformance" / "data"
 

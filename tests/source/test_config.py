@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from np2fx.source.config import NODE_DECORATORS, Config, ConfigError, check_selector, load_config, parse_config
-from np2fx.source.findings import make_finding
+from np2fx.source.findings.finding import make_finding
+from np2fx.source.reading.config import NODE_DECORATORS, Config, ConfigError, check_selector, load_config, parse_config
 
 
 def test_nearest_file_with_a_section(tmp_path):

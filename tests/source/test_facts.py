@@ -11,9 +11,9 @@ import types
 import numpy as np
 import pytest
 from np2fx.converting import facts as runtime_facts
-from np2fx.source.inference import Inference
-from np2fx.source.results import call_fact
-from np2fx.source.table import load_table
+from np2fx.source.facts.inference import Inference
+from np2fx.source.facts.results import call_fact
+from np2fx.source.reading.table import load_table
 
 from tests.conformance.cases import arguments, load
 from tests.converting import programs

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from np2fx.cli import main
-from np2fx.source.files import EncodingError, decode, discover, mentions, write, write_all
+from np2fx.source.reading.files import EncodingError, decode, discover, mentions, write, write_all
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.booleans(), st.sampled_from(["\n", "\r\n", "\r"]))

@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 import pytest
-from np2fx.source.check import check_source
-from np2fx.source.kinds import KINDS
+from np2fx.source.findings.check import check_source
+from np2fx.source.findings.kinds import KINDS
 
 FOLDER = Path(__file__).parent / "findings_cases"
 FILES = {  # what a whole file is like, in bytes: kind to (true, false)

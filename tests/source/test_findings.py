@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from np2fx.source.check import check_source
-from np2fx.source.findings import KINDS, ConversionError, Finding, kind_of, make_finding, page, write_pages
+from np2fx.source.findings.check import check_source
+from np2fx.source.findings.finding import KINDS, ConversionError, Finding, kind_of, make_finding, page, write_pages
 
 CHECKED = [kind for kind in KINDS.values() if kind.stage == "check"]
 DOCS = Path(__file__).parents[2] / "docs" / "findings"
@@ -42,7 +42,7 @@ def test_names_and_codes_are_unique():
 
 
 def test_pages_are_current(tmp_path):
-    """docs/findings is `python -m np2fx.source.findings docs/findings`."""
+    """docs/findings is `python -m np2fx.source.findings.finding docs/findings`."""
     for name in write_pages(str(tmp_path)):
         assert (DOCS / name).read_text() == (tmp_path / name).read_text(), name
     assert {p.name for p in DOCS.iterdir()} == {p.name for p in tmp_path.iterdir()}

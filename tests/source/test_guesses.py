@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import np2fx
 import pytest
-from np2fx.source.config import Config
+from np2fx.source.reading.config import Config
 
 GUESSED = {
     "a branch on arithmetic": ("def f(w, x):\n    assert w % 2 == 0\n    return np.sin(x) * w\n", ("data-dependent-branch", "w")),

@@ -6,8 +6,8 @@ import ast
 import itertools
 
 import pytest
-from np2fx.source.imports import add_imports, drop_unused, free_names
-from np2fx.source.rewrite import rewrite_source
+from np2fx.codemod.imports import add_imports, drop_unused, free_names
+from np2fx.codemod.rewrite import rewrite_source
 
 TOPS = ["", "#!/bin/sh\n# coding: utf-8\n", "# licence\n\n", '"""doc"""\n', '"""doc"""; ', '"""d\noc"""\n\n', "'''doc'''  # why\n"]
 FUTURES = [

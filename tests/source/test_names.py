@@ -6,7 +6,7 @@ import ast
 import textwrap
 
 import pytest
-from np2fx.source.names import Names
+from np2fx.source.reading.names import Names
 
 
 def qualified(source: str, expression: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from np2fx.source.check import check_paths
+from np2fx.source.findings.check import check_paths
 
 HEAD = "import numpy as np\nimport np2fx\n"
 NODE = '@np2fx.node(x="float32[7]")\ndef f(x):\n    return '

@@ -6,9 +6,9 @@ import ast
 import textwrap
 
 import pytest
-from np2fx.source.config import Config
-from np2fx.source.names import Names
-from np2fx.source.nodes import find_nodes
+from np2fx.source.reading.config import Config
+from np2fx.source.reading.names import Names
+from np2fx.source.reading.nodes import find_nodes
 
 
 def nodes(source, path="pkg/pre.py", config=None, all_functions=False):

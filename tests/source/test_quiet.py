@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from np2fx.source.check import check_source
-from np2fx.source.rewrite import rewrite_source
+from np2fx.codemod.rewrite import rewrite_source
+from np2fx.source.findings.check import check_source
 
 
 def whole(body, signature="x", before=""):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from np2fx.cli import main
-from np2fx.source.random_inputs import lift_random
+from np2fx.codemod.randoms.random_inputs import lift_random
 
 HEAD = "import numpy as np\nimport np2fx\n\n\n"
 X = np.linspace(-1, 1, 12, dtype="float32").reshape(4, 3)

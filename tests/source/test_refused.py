@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from np2fx.source.check import check_paths, check_source
-from np2fx.source.config import Config
-from np2fx.source.refused import GRAPHS_ALONE
-from np2fx.source.rewrite import rewrite_source
+from np2fx.codemod.rewrite import rewrite_source
+from np2fx.source.findings.check import check_paths, check_source
+from np2fx.source.findings.refused import GRAPHS_ALONE
+from np2fx.source.reading.config import Config
 
 HEAD = "import numpy as np\nimport np2fx\n\n\n"
 CLASS_INSIDE = HEAD + "@np2fx.node\ndef f(x):\n    class C:\n        pass\n    return np.sin(x)\n"
@@ -66,9 +66,9 @@ def test_it_costs_nothing_where_it_is_not_asked_for(tmp_path):
     (tmp_path / "m.py").write_text(CLASS_INSIDE)
     code = (
         "import sys\nfrom np2fx.cli import main\nmain(sys.argv[1:])\n"
-        "print([m for m in sys.modules if m.startswith(('libcst', 'np2fx.source.rewrit', 'np2fx.source.job', 'numpy', 'torch'))])"
+        "print([m for m in sys.modules if m.startswith(('libcst', 'np2fx.source.rewrit', 'np2fx.codemod.job', 'numpy', 'torch'))])"
     )
     for arguments, loaded in ((["check", "m.py"], False), (["check", "--target", "np2fx", "m.py"], True)):
         done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
         modules = done.stdout.strip().split("\n")[-1]
-        assert ("np2fx.source.job" in modules) == loaded and "libcst" not in modules and "torch" not in modules, modules
+        assert ("np2fx.codemod.job" in modules) == loaded and "libcst" not in modules and "torch" not in modules, modules

@@ -10,8 +10,8 @@ from ast import literal_eval
 import numpy as np
 import pytest
 import torch
-from np2fx.source.config import Config
-from np2fx.source.rewrite import rewrite_source
+from np2fx.codemod.rewrite import rewrite_source
+from np2fx.source.reading.config import Config
 
 from tests.conformance.cases import source_forms
 
@@ -301,7 +301,7 @@ def test_difficult_source_is_rewritten_or_refused(form):
 def test_static_half_imports_neither_torch_nor_numpy():
     text = "import numpy as np\nimport np2fx\n@np2fx.node\ndef f(x):\n    return np.exp(x)\n"
     code = (
-        f"import sys; from np2fx.source.rewrite import rewrite_source; rewrite_source({text!r}); "
+        f"import sys; from np2fx.codemod.rewrite import rewrite_source; rewrite_source({text!r}); "
         "print({'torch', 'numpy'} & set(sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from np2fx.source.check import check_module
-from np2fx.source.config import Config
+from np2fx.source.findings.check import check_module
+from np2fx.source.reading.config import Config
 
 from .test_rewrite import HEADER, rewritten
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from np2fx.source.check import check_source
+from np2fx.source.findings.check import check_source
 
 SOURCE = """import numpy as np
 import np2fx

@@ -8,8 +8,8 @@ import os
 
 import np2fx.rules
 import pytest
-from np2fx.source import table as table_module
-from np2fx.source.table import load_table
+from np2fx.source.flow.reading import table as table_module
+from np2fx.source.reading.table import load_table
 
 
 def test_same_names_as_the_imported_table():

@@ -7,9 +7,9 @@ import importlib.util
 
 import numpy as np
 import pytest
-from np2fx.source.rewrite import rewrite_source
-from np2fx.source.table import load_table
-from np2fx.source.writing import by_keyword, writes
+from np2fx.codemod.rewrite import rewrite_source
+from np2fx.source.flow.writing import by_keyword, writes
+from np2fx.source.reading.table import load_table
 
 WRITES = [
     "setattr(x, 'flat', 7)",

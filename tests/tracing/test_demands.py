@@ -10,7 +10,7 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.tracing.guards import check_inputs
+from np2fx.tracing.recording.guards import check_inputs
 from torch import fx
 from torch.fx.experimental.proxy_tensor import make_fx
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from np2fx.rules import load_once
-from np2fx.tracing.compare import closer
+from np2fx.tracing.recording.compare import closer
 from np2fx.tracing.widened import widened, widening
 
 RANDOM = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.tracing.inputnames import add_inputs
+from np2fx.tracing.recording.inputnames import add_inputs
 from torch import fx
 
 NAMES = (

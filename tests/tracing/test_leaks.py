@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from np2fx.tracing import TracedNpArray, TraceError
-from np2fx.tracing.compare import compare_graphs
+from np2fx.tracing.recording.compare import compare_graphs
 
 from .test_trace import check, refused
 

@@ -8,7 +8,7 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.tracing.sourcing import sourced
+from np2fx.tracing.surroundings.sourcing import sourced
 
 W = np.array([[2.0, 1.0], [1.0, 3.0]])
 VECTORS = [np.array(v) for v in ([0.25, 0.5], [2.0, 30.0], [70.0, 0.125], [1.0, 1.0], [-3.0, 5.0])]

@@ -11,8 +11,8 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.source.check import check_source
-from np2fx.source.kinds import KINDS
+from np2fx.source.findings.check import check_source
+from np2fx.source.findings.kinds import KINDS
 
 INTERNAL = re.compile(r"Tensor\.__|<\w[^>]*>|generator'? object|internal error|np2fx_|Traced|object has no attribute|__index__")
 REFUSED = {  # body, what stands before the function, the refused line, what is said, of the way out

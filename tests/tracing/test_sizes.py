@@ -8,8 +8,9 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.tracing import extents
-from np2fx.tracing.extents import Guard
+from np2fx.tracing.recording import extents
+from np2fx.tracing.recording.extents import Guard
+from np2fx.tracing.surroundings.structure import rebuild
 
 SIZES = (0, 1, 2, 3, 6, 7, 12)
 
@@ -35,7 +36,7 @@ def check(fn, *shapes, dtype=np.float64, sizes=SIZES, free=True):
         copies = [x.copy() for x in given]
         got = module.bare(module, *map(torch.from_numpy, copies))
         want = fn(*given)
-        _same(want, got if module.face.outputs is None else np2fx.tracing.structure.rebuild(module.face.outputs, got.__getitem__))
+        _same(want, got if module.face.outputs is None else rebuild(module.face.outputs, got.__getitem__))
         for a, b in zip(given, copies, strict=True):
             np.testing.assert_array_equal(a, b)
         served += 1

@@ -13,9 +13,9 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.tracing.builtin import called, carried
-from np2fx.tracing.sourcing import sourced
+from np2fx.tracing.arrays.builtin import called, carried
 from np2fx.tracing.state import is_traced
+from np2fx.tracing.surroundings.sourcing import sourced
 
 from .test_trace import refused
 

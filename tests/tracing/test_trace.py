@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from np2fx.tracing import TracedModule, TraceError
-from np2fx.tracing.guards import check_inputs
+from np2fx.tracing.recording.guards import check_inputs
 
 MEAN = np.arange(7, dtype=np.float32)
 STD = np.full(7, 2, np.float32)

@@ -10,7 +10,7 @@ import tempfile
 
 _RUNNER = """
 import json, os, sys
-import numpy, torch, np2fx, np2fx.verifying.showing, np2fx.converting, np2fx.tracing
+import numpy, torch, np2fx, np2fx.verifying.comparing.showing, np2fx.converting, np2fx.tracing
 scripts, where = json.load(sys.stdin)
 for number, script in enumerate(scripts):
     child = os.fork()

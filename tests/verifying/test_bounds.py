@@ -10,8 +10,8 @@ import np2fx.semantics
 import np2fx.tracing
 import numpy as np
 import pytest
-from np2fx.verifying.bounds import bound_of, texts
 from np2fx.verifying.checking import check_form
+from np2fx.verifying.comparing.bounds import bound_of, texts
 
 
 def whole(x):

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from np2fx.source.config import load_config
-from np2fx.verifying.callers import Calls, calls_of
-from np2fx.verifying.loading import nodes_of
+from np2fx.source.reading.config import load_config
+from np2fx.verifying.inputs.callers import Calls, calls_of
+from np2fx.verifying.inputs.loading import nodes_of
 
 from .scripts import run_scripts
 from .test_cli import verify_files

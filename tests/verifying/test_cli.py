@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from np2fx.source.rewrite import rewrite_source
+from np2fx.codemod.rewrite import rewrite_source
 from np2fx.verifying.cli import run
 
 GOOD = """\

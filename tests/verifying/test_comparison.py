@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 from np2fx.verifying.checking import check_form
-from np2fx.verifying.comparison import Tolerance, difference
-from np2fx.verifying.conditioning import excuse
-from np2fx.verifying.running import Outcome, run
+from np2fx.verifying.comparing.comparison import Tolerance, difference
+from np2fx.verifying.comparing.conditioning import excuse
+from np2fx.verifying.comparing.running import Outcome, run
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from typing import Any
 import np2fx
 import numpy as np
 import pytest
-from np2fx import own_rules
+from np2fx.codemod.rewrite import rewrite_source
 from np2fx.semantics import table
-from np2fx.source.rewrite import rewrite_source
-from np2fx.verifying.counterexample import assignments
+from np2fx.support import own_rules
+from np2fx.verifying.comparing.counterexample import assignments
 
 from .scripts import run_scripts
 from .test_cli import verify_files

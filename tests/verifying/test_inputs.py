@@ -12,7 +12,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from np2fx.pipeline.spec import Constant, ScalarSpec, SpecError, TensorSpec
-from np2fx.verifying.inputs import Leaf, Number, UndeclaredError, annotated, arguments, call_with, free_sizes, plan_of, sample_arguments
+from np2fx.verifying.inputs.plans import (
+    Leaf,
+    Number,
+    UndeclaredError,
+    annotated,
+    arguments,
+    call_with,
+    free_sizes,
+    plan_of,
+    sample_arguments,
+)
 
 
 class FakeJaxtyped:

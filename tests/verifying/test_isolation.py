@@ -15,13 +15,13 @@ import np2fx
 import numpy as np
 import pytest
 from np2fx.cli import main
-from np2fx.source.config import ConfigError, parse_config
-from np2fx.source.findings import KINDS
-from np2fx.verifying import isolation
-from np2fx.verifying.endings import EXITED, Ending, finding_of
-from np2fx.verifying.jobs import Job
-from np2fx.verifying.memory import can_limit, limited
-from np2fx.verifying.progress import Progress
+from np2fx.source.findings.finding import KINDS
+from np2fx.source.reading.config import ConfigError, parse_config
+from np2fx.verifying.isolation.endings import EXITED, Ending, finding_of
+from np2fx.verifying.isolation.jobs import Job
+from np2fx.verifying.isolation.memory import can_limit, limited
+from np2fx.verifying.isolation.processes import processes as isolation
+from np2fx.verifying.isolation.progress import Progress
 
 HEAD = "import ctypes\nimport os\nimport sys\n\nimport numpy as np\nimport np2fx\n\n"
 HEALTHY = '@np2fx.node(x="float32[3]")\ndef healthy(x):\n    return x / 2\n\n'
@@ -165,7 +165,7 @@ def test_a_file_is_imported_once_and_one_with_threads_for_each_node(tmp_path: Pa
 
 
 def test_without_forks_every_node_has_a_worker_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
-    monkeypatch.setattr(isolation, "_BOOT", "import np2fx.verifying.forking as f; f.can_fork = lambda: False; " + isolation._BOOT)
+    monkeypatch.setattr(isolation, "_BOOT", "import np2fx.verifying.isolation.forking as f; f.can_fork = lambda: False; " + isolation._BOOT)
     text = SPEC + "def changes(x):\n    np.tanh = None\n    return x / 2\n\n"
     text += SPEC + "def later(x):\n    return np.tanh(x)\n\n" + EXIT + LAST
     _, reports = verified(tmp_path, capsys, text, "-j", "1")

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 from np2fx.verifying import verify
-from np2fx.verifying.copies import copied, laid_out, layout_of
-from np2fx.verifying.counterexample import literal, tensor_expression
-from np2fx.verifying.inputs import plan_of, sample_arguments
+from np2fx.verifying.comparing.counterexample import literal, tensor_expression
+from np2fx.verifying.inputs.copies import copied, laid_out, layout_of
+from np2fx.verifying.inputs.plans import plan_of, sample_arguments
 
 CUBE = np.arange(24.0).reshape(2, 3, 4)
 ARRAYS = {

@@ -11,7 +11,7 @@ from typing import Any
 import np2fx
 import numpy as np
 import pytest
-from np2fx.verifying.world import form_around, rewritten
+from np2fx.verifying.inputs.world import form_around, rewritten
 
 HEAD = "import functools, np2fx, numpy as np, torch\n"
 SOURCES = {
@@ -203,7 +203,7 @@ def test_variables_that_were_set_are_taken_over(project: Any) -> None:
 def test_a_file_that_no_longer_imports(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     text = 'import np2fx\n@np2fx.node(x="float64[n]")\ndef use(x):\n    return x * 2\n'
     module = project({"breaks_later.py": text}, "breaks_later")
-    monkeypatch.setattr("np2fx.verifying.world.rewritten_texts", lambda paths: {str(Path(module.__file__).resolve()): "1 / 0\n"})
+    monkeypatch.setattr("np2fx.verifying.inputs.world.rewritten_texts", lambda paths: {str(Path(module.__file__).resolve()): "1 / 0\n"})
     report = np2fx.verify(module.use, max_examples=5)
     assert not report.ok and "the rewritten file cannot be imported: ZeroDivisionError" in report.findings[0].message
 

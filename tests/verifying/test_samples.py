@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from np2fx.verifying.checking import Known, verify
-from np2fx.verifying.loading import LoadError
-from np2fx.verifying.samples import Samples
+from np2fx.verifying.inputs.loading import LoadError
+from np2fx.verifying.inputs.samples import Samples
 
 
 def halve(x, by=2.0):

@@ -15,7 +15,7 @@ import np2fx.converting
 import numpy as np
 import pytest
 import torch
-from np2fx.source.kinds import KINDS
+from np2fx.source.findings.kinds import KINDS
 from np2fx.verifying import Report, verify
 
 ENDINGS = ("node-crashed", "node-timed-out", "out-of-memory")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as _numpy
 
 from .. import rules as _rules
-from ..source.findings import format_finding, make_finding
+from ..source.findings.finding import format_finding, make_finding
 
 
 class NoRule(AttributeError):

@@ -191,7 +191,7 @@ def compute(ufunc: str, *operands: Any, **kwargs: Any) -> Any:
     from .ufuncs import of
 
     if ufunc == "power" and "out" not in kwargs:
-        from ..powers import raised
+        from ..support.powers import raised
         from .passing import through
 
         return through(raised, operands, {}, operator.pow)

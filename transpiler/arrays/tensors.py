@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 
 import torch
 
-from ..callables import is_users_code
-from ..errors import numpys
-from ..passage import Passage, collect, keep, release
 from ..pipeline.spec import ScalarSpec, SpecError, TensorSpec, parse
 from ..semantics.arrays import rearranged
 from ..semantics.dtypes import to_torch
 from ..semantics.table import Refused
-from ..source.findings import ConversionError, make_finding
+from ..source.findings.finding import ConversionError, make_finding
+from ..support.callables import is_users_code
+from ..support.errors import numpys
+from ..support.passage import Passage, collect, keep, release
 from .world import inside
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,7 +54,7 @@ def boundary(
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if rules:
-                from ..own_rules import use_rules  # at the first call: the module may import the one that this function is in
+                from ..support.own_rules import use_rules  # at the first call: the module may import the one that this function is in
 
                 use_rules(*rules)
             outside = not inside.get()

@@ -57,7 +57,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _failed(error: Exception) -> int:
-    from ..source.config import ConfigError
+    from ..source.reading.config import ConfigError
 
     if isinstance(error, (UsageError, ConfigError)):
         return _fail(str(error))

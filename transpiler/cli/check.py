@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
-from ..source import files
-from ..source.check import Checked, ask_codemod, read_paths
-from ..source.findings import make_finding
+from ..source.findings.check import Checked, ask_codemod, read_paths
+from ..source.findings.finding import make_finding
+from ..source.reading import files
 from . import UsageError, options, output
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from ..docs.sections import refusal_section, rule_section
-from ..source.findings import KINDS, kind_of, page
-from ..source.table import Table, load_table
+from ..source.findings.finding import KINDS, kind_of, page
+from ..source.reading.table import Table, load_table
 from . import UsageError
 
 

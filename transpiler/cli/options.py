@@ -6,13 +6,13 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from ..source.config import TARGETS, Config, check_selector, load_config
-from ..source.signatures import load, root_above
+from ..source.reading.config import TARGETS, Config, check_selector, load_config
+from ..source.reading.signatures import load, root_above
 from . import UsageError
 from .output import FORMATS
 
 if TYPE_CHECKING:
-    from ..source.table import Table
+    from ..source.reading.table import Table
 
 
 def add_paths(parser: argparse.ArgumentParser, default: tuple[str, ...] = (".",)) -> None:
@@ -58,7 +58,7 @@ def table_of(config: Config) -> Table:
     """The rule table with the project's rules. A module of rules that cannot be read is a mistake in the configuration, and no bug.
 
     Raises UsageError."""
-    from ..source.table import load_table
+    from ..source.reading.table import load_table
 
     try:
         return load_table(config.rules, config.root)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TextIO
 
-from ..source.findings import Finding
+from ..source.findings.finding import Finding
 
 FORMATS = ("text", "json", "github")
 _COLOURS = {"error": "31", "warning": "33", "note": "36", "help": "36", "frame": "34", "bold": "1"}
@@ -66,7 +66,7 @@ class _Sources:
         return lines[number - 1] if 0 < number <= len(lines) else None
 
     def _read(self, path: str) -> list[str]:
-        from ..source.files import EncodingError, decode, read
+        from ..source.reading.files import EncodingError, decode, read
 
         if not os.path.isfile(path):
             text = self.stdin

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from ..source import files
+from ..source.reading import files
 from . import UsageError, options
 
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..recording import launching
-    from ..source import signatures
+    from ..source.reading import signatures
 
     root = os.path.abspath(args.root)
     program = args.program[1:] if args.program[:1] == ["--"] else args.program

@@ -10,14 +10,14 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..source import files
-from ..source.config import Config
-from ..source.findings import Finding, make_finding
+from ..source.findings.finding import Finding, make_finding
+from ..source.reading import files
+from ..source.reading.config import Config
 from . import REPORT, UsageError, options, output
 
 if TYPE_CHECKING:
-    from ..source.project import Parsed
-    from ..source.rewrite import Rewritten
+    from ..codemod.rewrite import Rewritten
+    from ..source.reading.project import Parsed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,8 +72,8 @@ class _Outcome:
 
     def read(self, path: str, config: Config) -> None:
         """Take a file in; what cannot be read as Python is a finding."""
-        from ..source.project import Parsed
-        from ..source.rewrite import parse
+        from ..codemod.rewrite import parse
+        from ..source.reading.project import Parsed
 
         name = self.args.stdin_filename if path == "-" else path
         if os.path.realpath(path) in self.seen:  # named twice
@@ -97,7 +97,7 @@ class _Outcome:
 
     def rewrite(self) -> None:
         """Rewrite all that was read, then write it as one."""
-        from ..source.rewrite import Options, by_project
+        from ..codemod.rewrite import Options, by_project
 
         args = self.args
         how = Options(args.all_functions, args.exact, args.boundary, args.random_as_input, args.dialect)

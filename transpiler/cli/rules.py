@@ -7,7 +7,7 @@ import fnmatch
 import re
 from typing import Any
 
-from ..source.table import RuleSource, Table
+from ..source.reading.table import RuleSource, Table
 from . import options
 
 
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _table() -> Table:
-    from ..source.config import load_config
+    from ..source.reading.config import load_config
 
     return options.table_of(load_config())
 

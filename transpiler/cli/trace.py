@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..source.findings import ConversionError
+    from ..source.findings.finding import ConversionError
     from ..tracing import TraceError, trace
 
     use_own_rules(args.function)
@@ -94,8 +94,8 @@ def _own_error(name: str, function: Any, samples: list[Any]) -> UsageError | Non
 
 def use_own_rules(text: str) -> None:
     """The rules of the project (of the file's, or of the working folder's) are put into the table. Raises UsageError."""
-    from ..own_rules import use_rules
-    from ..source.config import load_config
+    from ..source.reading.config import load_config
+    from ..support.own_rules import use_rules
 
     file = text.rpartition(":")[0]
     config = load_config(file if file.endswith(".py") else ".")
@@ -121,8 +121,8 @@ def find_function(text: str) -> Any:
 
 
 def _method(owner: type, name: str, module: Any) -> Any:
-    from ..source.config import load_config
-    from ..verifying.instances import NoInstanceError, hint_for, method_of
+    from ..source.reading.config import load_config
+    from ..verifying.inputs.instances import NoInstanceError, hint_for, method_of
 
     path = getattr(module, "__file__", None) or ""
     config = load_config(path or ".")

@@ -10,8 +10,8 @@ import os
 import libcst
 from libcst.codemod import CodemodCommand, CodemodContext
 
-from ..source.rewrite import rewrite_source
-from ..verifying.rewritten import rewritten_texts
+from .rewrite import rewrite_source
+from .texts import rewritten_texts
 
 
 class NumpyToTorch(CodemodCommand):

@@ -14,8 +14,8 @@ import libcst as cst
 from libcst.codemod import CodemodContext
 from libcst.codemod.visitors import AddImportsVisitor
 
-from ..source.names import Names
-from ..source.nodes import Node, find_nodes
+from ..source.reading.names import Names
+from ..source.reading.nodes import Node, find_nodes
 
 
 def with_specs(text: str, path: str) -> str:

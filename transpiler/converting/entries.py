@@ -19,11 +19,11 @@ from typing import Any
 import numpy
 import torch
 
-from ..callables import is_users_module
-from ..passage import Passage, is_alone
 from ..semantics.arrays import as_tensor, can_share, is_scalar, rearranged, zero_d_array
-from ..source.facts import number
-from ..source.walking import walk
+from ..source.facts.known import number
+from ..source.reading.walking import walk
+from ..support.callables import is_users_module
+from ..support.passage import Passage, is_alone
 from . import quick
 from .facts import qualified
 from .lifted import Lifted

@@ -16,7 +16,7 @@ import torch
 from ..semantics.arrays import Number, is_scalar
 from ..semantics.dtypes import to_numpy
 from ..semantics.table import module_of
-from ..source.facts import NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, name, number
+from ..source.facts.known import NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, name, number
 
 _BUILTINS = {id(v): k for k, v in vars(builtins).items()}
 

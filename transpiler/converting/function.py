@@ -16,23 +16,23 @@ from typing import Any
 import numpy
 import torch
 
-from .. import operators as ops
-from .. import own_rules, user_code
 from ..arrays import bare
+from ..codemod.imports import bound, chosen_names, identifiers, import_line
+from ..codemod.rewriting import Rewriter
 from ..deep import deep
-from ..errors import translated
-from ..passage import Passage, collect, keep, release
 from ..semantics.arrays import mirrored_views, mirroring, own_layouts
 from ..semantics.table import Refused
-from ..source.alarms import HINT, WORDS, alarms
-from ..source.facts import TORCH, UNKNOWN, Fact
-from ..source.findings import ConversionError, Finding, make_finding
-from ..source.imports import bound, chosen_names, identifiers, import_line
-from ..source.names import Names
-from ..source.reading import awaits
-from ..source.results import torch_parameters
-from ..source.rewriting import Rewriter
-from ..source.text import Source, splice
+from ..source.facts.known import TORCH, UNKNOWN, Fact
+from ..source.facts.results import torch_parameters
+from ..source.findings.alarms import HINT, WORDS, alarms
+from ..source.findings.finding import ConversionError, Finding, make_finding
+from ..source.flow.reading import awaits
+from ..source.reading.names import Names
+from ..source.reading.text import Source, splice
+from ..support import operators as ops
+from ..support import own_rules, user_code
+from ..support.errors import translated
+from ..support.passage import Passage, collect, keep, release
 from . import facts
 from .entries import entry
 from .lifted import Lifted, lift

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from .. import operators as ops
 from ..arrays import bare
 from ..semantics.arrays import mirrors
 from ..semantics.table import RULES
 from ..semantics.ufunc import Ufunc
+from ..support import operators as ops
 from .replaying import is_marked, replayed
 
 _OPERATORS = frozenset(ops.PYTHON) | {"negative", "positive", "invert", "absolute"}
@@ -99,4 +99,4 @@ def _is_basic(index: Any) -> bool:
 
 
 rules = Rules(bare.namespace)
-operators = _Operators("np2fx.operators")
+operators = _Operators("np2fx.support.operators")

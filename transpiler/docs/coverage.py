@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from ..semantics.ufunc import Ufunc
-from ..source.table import Table
+from ..source.reading.table import Table
 from .sections import anchor, shown
 
 SPACES = (

@@ -11,7 +11,7 @@ import torch
 
 from ..semantics.arrays import mirrored_views, zero_d_array
 from ..semantics.table import Refused
-from ..source.table import RuleSource
+from ..source.reading.table import RuleSource
 from ..testing.spelling import run_numpy, run_rules
 
 FLOATS = ("float16", "float32", "float64")

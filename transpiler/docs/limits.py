@@ -7,8 +7,8 @@ import json
 import os
 from collections.abc import Iterator
 
-from ..source.findings import kind_of
-from ..source.table import RuleSource, Table, own_files
+from ..source.findings.finding import kind_of
+from ..source.reading.table import RuleSource, Table, own_files
 from .sections import shown
 
 MARK = "<!-- What follows is made by `python -m np2fx.docs`; edit above this line only. -->"

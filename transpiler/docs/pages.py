@@ -7,8 +7,8 @@ import os
 import tempfile
 from collections import Counter
 
-from ..source.findings import write_pages
-from ..source.table import RuleSource, Table, load_table
+from ..source.findings.finding import write_pages
+from ..source.reading.table import RuleSource, Table, load_table
 from . import coverage, limits
 from .dtypes import dtype_lines
 from .sections import anchor, rule_section

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 
-from ..source.table import Parameter, RefusalSource, RuleSource
+from ..source.reading.table import Parameter, RefusalSource, RuleSource
 
 _UFUNC = "out=None, *, where=True, casting='same_kind', order='K', dtype=None, subok=True, signature=None"
 

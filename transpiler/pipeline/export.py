@@ -1,7 +1,7 @@
 """Writes a traced graph to a file that runs without np2fx: TorchScript, ONNX or a `torch.export` program.
 
-A file demands what its graph demands (see `np2fx.tracing.guards`). Whatever is written is loaded again and run on the example inputs, and
-on inputs of other sizes where sizes are free; a file whose answer is not the graph's is not kept.
+A file demands what its graph demands (see `np2fx.tracing.recording.guards`). Whatever is written is loaded again and run on the example
+inputs, and on inputs of other sizes where sizes are free; a file whose answer is not the graph's is not kept.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 import torch
 from torch import fx
 
-from ..tracing.extents import Guard
 from ..tracing.freedom import resized, told
-from ..tracing.guards import FREE, check_inputs
+from ..tracing.recording.extents import Guard
+from ..tracing.recording.guards import FREE, check_inputs
 from .onnx_file import Axis, NotInOnnx, Relation, write
 from .spec import TensorSpec, read
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from ..tracing.guards import check
+from ..tracing.recording.guards import check
 from .onnx_forms import program_for_onnx, translations
 
 Axis = tuple[str, int]

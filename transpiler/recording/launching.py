@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator
 from multiprocessing import util
 from typing import Any
 
-from ..source import files
-from ..source.nodes import functions_in
-from ..source.signatures import FILE, VERSION, Signatures, key_of, root_above
+from ..source.reading import files
+from ..source.reading.nodes import functions_in
+from ..source.reading.signatures import FILE, VERSION, Signatures, key_of, root_above
 from .sizes import Sizes
 from .watching import Watch
 

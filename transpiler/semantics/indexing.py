@@ -423,7 +423,7 @@ def _comparison(ufunc: str) -> Callable[[Any, Any], Any]:
     """An operator of `x.flat`, elementwise on a copy."""
 
     def compare(flat: FlatView, other: Any) -> Any:
-        from .. import operators
+        from ..support import operators
 
         return getattr(operators, ufunc)(flat.copy(), other)
 

@@ -9,7 +9,7 @@ import torch
 
 from ..semantics import arrays as tensor_arrays
 from ..semantics.arrays import is_scalar
-from ..verifying.comparison import as_array
+from ..verifying.comparing.comparison import as_array
 
 RTOL = {"float16": 4e-3, "float32": 2e-5, "complex64": 5e-5, "float64": 1e-9, "complex128": 1e-9}
 

@@ -17,8 +17,8 @@ if "NP2FX_RECORDING" in os.environ:
 @pytest.fixture
 def check_rule(request: pytest.FixtureRequest) -> Any:
     """`np2fx.testing.check_rule`, with the rule modules that the nearest pyproject.toml names in use."""
-    from ..own_rules import use_rules
-    from ..source.config import load_config
+    from ..source.reading.config import load_config
+    from ..support.own_rules import use_rules
     from .checking import check_rule
 
     config = load_config(str(request.path))

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from .array import TracedNpArray
+from .arrays.array import TracedNpArray
+from .arrays.scalar import TracedScalar
+from .arrays.tensor import TracedTensor
 from .entry import trace
 from .errors import TraceError
 from .module import TracedModule
-from .scalar import TracedScalar
-from .tensor import TracedTensor
 
 __all__ = ["TraceError", "TracedModule", "TracedNpArray", "TracedScalar", "TracedTensor", "trace"]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy
 
 from ..semantics.table import Rule
-from .array import FlatIterator
+from .arrays.array import FlatIterator
+from .recording.storage import owner_of
 from .state import leaves
-from .storage import owner_of
 
 
 class Call:

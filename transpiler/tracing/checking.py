@@ -12,12 +12,12 @@ import numpy
 import torch
 
 from ..semantics.arrays import as_tensor
-from .compare import difference, largest_in, repeated_tolerance, values_of
-from .declared import as_python
+from .arrays.declared import as_python
 from .errors import error
 from .module import Face, TracedModule, copied
-from .structure import Fixed, Node, children, emptied, flatten, is_leaf, leaf_names, match, rebuild
-from .suspects import leak
+from .recording.compare import difference, largest_in, repeated_tolerance, values_of
+from .surroundings.structure import Fixed, Node, children, emptied, flatten, is_leaf, leaf_names, match, rebuild
+from .surroundings.suspects import leak
 from .widened import widened, widening
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def check_values(made: Recording, leaves: list[Any], result: Any, mutated: list[
 
 def _float64_run(face: Face, leaves: list[Any]) -> tuple[Any, list[Any]] | None:
     """What the function returns and leaves in its arguments where all its floats are float64; None where that is no run of it."""
-    from .kept import surroundings_of
+    from .surroundings.kept import surroundings_of
 
     before = surroundings_of(face.function, face.inputs)
     given = [widened(values_of(x) if isinstance(x, torch.Tensor) else as_python(x)) for x in copied(face, leaves)]

@@ -22,32 +22,32 @@ from ..semantics.arrays import as_tensor, fixing_counts
 from ..semantics.dtypes import to_torch
 from ..semantics.table import Refused
 from . import state
-from .alarms import check_alarms
-from .branches import Forks, explore
-from .calling import Called
+from .arrays.declared import KINDS, as_python, declarations, declare
+from .arrays.number import new_number
+from .arrays.patches import patched
+from .arrays.scalar import TracedScalar
+from .arrays.sizes import release
+from .arrays.tensor import is_shell
+from .arrays.text import message_of
 from .checking import check_values
-from .compare import compare_graphs
-from .declared import KINDS, as_python, declarations, declare
-from .ending import Rounds
+from .control.branches import Forks, explore
+from .control.calling import Called
+from .control.ending import Rounds
+from .control.hoisting import Loop
+from .control.loops import Again, explained, unrolled
+from .control.parting import Choice
 from .errors import TraceError, error
 from .freedom import settle
-from .hoisting import Loop
-from .inputnames import add_inputs
-from .kept import check_state, surroundings_of
-from .lifting import Lifter
-from .loops import Again, explained, unrolled
 from .module import Face, TracedModule, bound_to, check_known, code_of, copied, firsts_of, joined, particulars_of
-from .number import new_number
-from .outputs import finish
-from .parting import Choice
-from .patches import patched
 from .probe import UnsettledError, check_sizes
-from .scalar import TracedScalar
-from .sizes import release
+from .recording.compare import compare_graphs
+from .recording.inputnames import add_inputs
+from .recording.outputs import finish
 from .state import is_traced
-from .structure import beside, flatten, holds_arrays, leaf_names, leaf_order, match, rebuild, sharing
-from .tensor import is_shell
-from .text import message_of
+from .surroundings.alarms import check_alarms
+from .surroundings.kept import check_state, surroundings_of
+from .surroundings.lifting import Lifter
+from .surroundings.structure import beside, flatten, holds_arrays, leaf_names, leaf_order, match, rebuild, sharing
 from .tracer import Tracer
 
 

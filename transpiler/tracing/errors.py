@@ -12,7 +12,7 @@ from types import CodeType, FrameType, ModuleType
 import numpy
 import torch
 
-from ..source.findings import Finding, format_finding, make_finding
+from ..source.findings.finding import Finding, format_finding, make_finding
 
 
 class TraceError(Exception):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.modules import module as nn_module
 
-from .structure import Fixed, Leaf, Node, leaf_order, rebuild
+from .surroundings.structure import Fixed, Leaf, Node, leaf_order, rebuild
 
 if TYPE_CHECKING:
     from .module import Face, TracedModule

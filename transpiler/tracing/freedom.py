@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import torch
 
-from . import extents
-from .compare import compare_graphs
-from .extents import Guard
-from .guards import FREE, Form, check, check_inputs
-from .layout import layout_of
-from .recorder import LAYOUT
-from .structure import rebuild
+from .recording import extents
+from .recording.compare import compare_graphs
+from .recording.extents import Guard
+from .recording.guards import FREE, Form, check, check_inputs
+from .recording.layout import layout_of
+from .recording.recorder import LAYOUT
+from .surroundings.structure import rebuild
 
 if TYPE_CHECKING:
     from .module import Face, TracedModule

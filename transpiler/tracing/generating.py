@@ -13,7 +13,7 @@ from typing import Any
 from torch import fx
 from torch.fx.graph import CodeGen
 
-from .guards import check_inputs, tests_of
+from .recording.guards import check_inputs, tests_of
 
 _CONSTANT = re.compile(r"^(\w+) = self\.(_tensor_constant\d+)$")
 _WATCHED = "torch.compiler.is_compiling() or torch._C._is_tracing() or torch._C._len_torch_dispatch_stack()"

@@ -18,18 +18,18 @@ from torch import fx
 
 from ..semantics.arrays import as_tensor
 from ..semantics.dtypes import to_numpy
-from .compare import compare_graphs, values_of
-from .declared import KINDS, declare, remade
-from .duplicates import merge_duplicates
+from .arrays.declared import KINDS, declare, remade
+from .control.risks import must_stay
 from .errors import TraceError
 from .errors import error as trace_error
-from .extents import Guard
 from .fastcalls import MISSED, fast_call, shapes_key
-from .guards import Form, Relations, check, check_inputs, differ, hold, is_one
-from .layout import laid_out, laid_out_tensor, layout_of
 from .othernumbers import served
-from .risks import must_stay
-from .structure import beside, laid_over, match, particulars, rebuild, sharing
+from .recording.compare import compare_graphs, values_of
+from .recording.duplicates import merge_duplicates
+from .recording.extents import Guard
+from .recording.guards import Form, Relations, check, check_inputs, differ, hold, is_one
+from .recording.layout import laid_out, laid_out_tensor, layout_of
+from .surroundings.structure import beside, laid_over, match, particulars, rebuild, sharing
 
 
 @dataclass

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
-from .declared import KINDS, declarable
+from .arrays.declared import KINDS, declarable
 from .errors import TraceError
-from .structure import Fixed, Node, flatten, laid_over, leaf_order, match, rebuild, same
+from .surroundings.structure import Fixed, Node, flatten, laid_over, leaf_order, match, rebuild, same
 
 if TYPE_CHECKING:
     from .module import Face, TracedModule

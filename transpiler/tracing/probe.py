@@ -15,9 +15,9 @@ import numpy
 import torch
 
 from .checking import check_values
-from .compare import compare_graphs
 from .errors import TraceError, error
 from .module import Face, copied
+from .recording.compare import compare_graphs
 
 if TYPE_CHECKING:
     from .entry import Recording

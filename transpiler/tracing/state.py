@@ -98,7 +98,7 @@ def defers(x: Any, other: Any) -> bool:
 
 def class_of(x: Any) -> type:
     """The class that NumPy would give a traced scalar, as the traced function knows it."""
-    from .patches import scalar_twins
+    from .arrays.patches import scalar_twins
 
     kind = type(x._value)
     return scalar_twins().get(id(kind), kind) if active() is not None else kind

@@ -11,7 +11,7 @@ import numpy
 
 from ..rules import load, load_once
 from ..semantics.table import Refusal, Rule, original, version
-from .twin import original_of
+from .arrays.twin import original_of
 
 SPACES = ("numpy", "numpy.linalg", "numpy.fft")
 """The namespaces whose functions are known by name."""

@@ -21,25 +21,25 @@ from ..semantics.destination import for_out
 from ..semantics.dtypes import holding, resolve, to_numpy, to_torch
 from ..semantics.table import Refused, Rule, is_own
 from ..semantics.ufunc import UNINITIALISED, Ufunc, outputs
-from .alarms import check_errors
-from .array import FlatIterator, TracedNpArray
-from .byteorder import OF_BYTES, check_order, native_order
+from .arrays.array import FlatIterator, TracedNpArray
+from .arrays.byteorder import OF_BYTES, check_order, native_order
+from .arrays.number import DTYPES, TracedNumber, check_numbers, fitted, new_number
+from .arrays.scalar import TracedScalar
+from .arrays.sizes import TracedSize, pinned
+from .arrays.special import SPECIAL
+from .arrays.weak import check_method, check_partners, check_power, operated
+from .arrays.windows import has_window, plain, put, taken
 from .calls import Call, bound, listed, setitem, stated, take_out
-from .compare import difference, largest_in, values_of
+from .control.untaken import with_other_values
 from .errors import TraceError, user_frame
-from .number import DTYPES, TracedNumber, check_numbers, fitted, new_number
-from .recorder import LAYOUT, OWN
-from .scalar import TracedScalar
-from .sizes import TracedSize, pinned
-from .special import SPECIAL
+from .recording.compare import difference, largest_in, values_of
+from .recording.recorder import LAYOUT, OWN
+from .recording.views import Views
 from .state import holds_traced, leaves
+from .surroundings.alarms import check_errors
 from .table import OF_DTYPES, SHAPE_ONLY, SIZES_ONLY, VECTORIZE, Known, find, trick
 from .table import method as known_method
-from .untaken import with_other_values
-from .views import Views
-from .weak import check_method, check_partners, check_power, operated
 from .widened import wider_call
-from .windows import has_window, plain, put, taken
 
 _INPLACE = frozenset((
     "sort", "partition", "fill", "put", "resize", "itemset", "setfield", "byteswap", "setflags",

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy
 
 from . import state
-from .patches import patched
+from .arrays.patches import patched
 
 _NAMES = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
 _WIDER = {numpy.dtype(narrow): numpy.dtype(wide) for narrow, wide in _NAMES.items()}

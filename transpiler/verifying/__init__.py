@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .checking import check_form as check_form
     from .checking import verify as verify
-    from .counterexample import Counterexample as Counterexample
+    from .comparing.counterexample import Counterexample as Counterexample
     from .report import Report as Report
 
 __all__ = ["Counterexample", "Report", "verify"]
 
-_HOME = {"verify": ".checking", "check_form": ".checking", "Counterexample": ".counterexample", "Report": ".report"}
+_HOME = {"verify": ".checking", "check_form": ".checking", "Counterexample": ".comparing.counterexample", "Report": ".report"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .comparison import Tolerance
-from .importing import importing
-from .inputs import UndeclaredError, free_sizes, plan_of
-from .originals import is_rewritten
-from .progress import Progress
+from .comparing.comparison import Tolerance
+from .inputs.importing import importing
+from .inputs.originals import is_rewritten
+from .inputs.plans import UndeclaredError, free_sizes, plan_of
+from .isolation.progress import Progress
 from .report import Report
 from .steps import Verification, already_rewritten, undeclared
 

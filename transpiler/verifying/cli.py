@@ -11,16 +11,16 @@ import sys
 import threading
 from collections.abc import Mapping
 
-from ..source.config import Config
-from ..source.findings import make_finding
-from .callers import Calls, calls_of
-from .isolation import Pool
-from .jobs import IMPORT, START, Answer, Job, Settings
-from .loading import LoadError, nodes_in
-from .memory import can_limit
-from .originals import unpacked
-from .progress import Progress
-from .rewritten import rewritten_texts
+from ..codemod.texts import rewritten_texts
+from ..source.findings.finding import make_finding
+from ..source.reading.config import Config
+from .inputs.callers import Calls, calls_of
+from .inputs.loading import LoadError, nodes_in
+from .inputs.originals import unpacked
+from .isolation.jobs import IMPORT, START, Answer, Job, Settings
+from .isolation.memory import can_limit
+from .isolation.processes import Pool
+from .isolation.progress import Progress
 
 OK, NOT_OK, COULD_NOT_RUN = 0, 1, 2
 NODES_A_PROCESS = 8

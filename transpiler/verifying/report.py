@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..source.findings import Finding, format_finding
+from ..source.findings.finding import Finding, format_finding
 
 if TYPE_CHECKING:
-    from .counterexample import Counterexample
+    from .comparing.counterexample import Counterexample
 
 
 @dataclass

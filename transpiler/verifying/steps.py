@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from ..source.findings import Finding, make_finding
-from .bounds import AT_THE_BOUNDARY
-from .comparison import DEFAULTS, Tolerance, difference, short
-from .conditioning import numbers_in
-from .copies import copied
-from .counterexample import Counterexample, Shown, script, script_in_a_row, script_on_sample
-from .inputs import Leaf, Plan, arguments, call_with, is_scalar, mentioned, sample_arguments
-from .manners import Manner, manners_for
-from .outcomes import NAMES, ends, is_refusal, outcomes_differ, said
-from .progress import Progress
+from ..source.findings.finding import Finding, make_finding
+from .comparing.bounds import AT_THE_BOUNDARY
+from .comparing.comparison import DEFAULTS, Tolerance, difference, short
+from .comparing.conditioning import numbers_in
+from .comparing.counterexample import Counterexample, Shown, script, script_in_a_row, script_on_sample
+from .comparing.outcomes import NAMES, ends, is_refusal, outcomes_differ, said
+from .comparing.running import Outcome, out_of_memory, run
+from .comparing.searching import Search
+from .comparing.sequences import look
+from .inputs.copies import copied
+from .inputs.manners import Manner, manners_for
+from .inputs.plans import Leaf, Plan, arguments, call_with, is_scalar, mentioned, sample_arguments
+from .inputs.world import FORM_AROUND, Form, WorldError, form_around
+from .isolation.progress import Progress
 from .report import Report
-from .running import Outcome, out_of_memory, run
-from .searching import Search
-from .sequences import look
-from .world import FORM_AROUND, Form, WorldError, form_around
 
 ATTEMPTS = 8
 """How many generated samples are tried where NumPy raises on them."""
@@ -64,7 +64,7 @@ class Verification:
     """Lines of code that make the original, as `fn`, where it cannot be imported."""
 
     def __post_init__(self) -> None:
-        from ..tracing.surroundings import Surroundings
+        from ..tracing.surroundings.found import Surroundings
 
         self.around = Surroundings(self.fn)
         """What the node finds at a call. Each input is tried on the same: no object has the state that another input left."""
@@ -84,7 +84,7 @@ class Verification:
 
     def rewrite(self, form: Any, recipe: tuple[str, ...]) -> None:
         """Take in the rewritten function; `recipe` is code that makes it."""
-        from ..tracing.surroundings import Surroundings
+        from ..tracing.surroundings.found import Surroundings
 
         inside = form.world.entered() if isinstance(form, Form) else contextlib.nullcontext()
         with inside:
@@ -263,7 +263,7 @@ class Verification:
         """A second trace, on other values, must give the same graph: what differs is a value that leaked."""
         if "trace" not in self.forms:
             return
-        from ..tracing.compare import compare_graphs
+        from ..tracing.recording.compare import compare_graphs
 
         with self.timed("retrace"):
             for sample in self.samples(100):
@@ -303,7 +303,7 @@ class Verification:
         """A trace on another size of each free dimension must give the same graph."""
         if "trace" not in self.forms:
             return
-        from ..tracing.compare import compare_graphs
+        from ..tracing.recording.compare import compare_graphs
 
         with self.timed("sizes"):
             for name, size in self.sizes.items():
