@@ -21,6 +21,7 @@ from ..semantics.entering import rule
 from ..semantics.table import Refused, refuse
 from ..semantics.views import giving_arrays, retyped, seen_as, viewing
 from .creation import check_device, check_like, ordered
+from .joining import scalars
 from .mathematics import arctan2
 
 
@@ -31,6 +32,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
     """Always a copy unless `copy` says otherwise; Python numbers in lists are not weak: an int among float32s makes float64."""
     if isinstance(object, torch.Tensor) and object.ndim > 0 and dtype is None and copy is True and order == "K" and ndmin == 0:
         return torch.clone(object)
+    if dtype is None and copy is True and order == "K" and ndmin == 0 and scalars(object):
+        return torch.stack(object)
     made = _as_array(object, dtype, order, copy)
     return zero_d_array(made if made.ndim >= ndmin else torch.reshape(made, (1,) * (ndmin - made.ndim) + tuple(made.shape)))
 

@@ -28,6 +28,12 @@ def alike(arrays):
         return False
     return arrays[0].ndim > 0 and all(a.dtype == arrays[0].dtype and a.ndim == arrays[0].ndim for a in arrays)
 
+def scalars(arrays):
+    """True for a list or tuple of 0-d tensors of one dtype, which torch stacks as NumPy makes an array of them."""
+    if not isinstance(arrays, (list, tuple)) or not arrays or not all(isinstance(a, torch.Tensor) for a in arrays):
+        return False
+    return arrays[0].ndim == 0 and all(a.dtype == arrays[0].dtype and a.ndim == 0 for a in arrays)
+
 def common(arrays, dtype=None, casting="same_kind"):
     """The arrays of a sequence (of an array: its rows) on one device, in `dtype` or in the one that NumPy promotes them to."""
     arrays = torch.unbind(arrays) if isinstance(arrays, torch.Tensor) and arrays.ndim else arrays

@@ -423,6 +423,8 @@ class _Follower:
             return self.is_instance(self.env[e.args[0].id].fact, ast.unparse(e.args[1]))
         if isinstance(e.func, ast.Name) and e.func.id == "alike" and len(e.args) == 1:
             return self.alike(self.value(e.args[0]).fact)
+        if isinstance(e.func, ast.Name) and e.func.id == "scalars" and len(e.args) == 1:
+            return self.alike(self.value(e.args[0]).fact, of_scalars=True)
         if isinstance(e.func, ast.Name) and e.func.id == "stands_for" and len(e.args) == 2:
             return self.stands_for(e.args[0], e.args[1])
         helper = self.helper(e)
@@ -452,11 +454,11 @@ class _Follower:
             return low <= fact.value < high
         raise _Undecided
 
-    def alike(self, fact: Fact) -> bool:
-        """A list of tensors of one dtype and one rank above 0 (`rules.joining.alike`)."""
+    def alike(self, fact: Fact, of_scalars: bool = False) -> bool:
+        """A list of tensors of one dtype and one rank, above 0 or 0 (`rules.joining.alike`, `scalars`)."""
         if fact.kind != "sequence" or not fact.items or any(not i.is_tensor or i.dtype is None or i.rank is None for i in fact.items):
             raise _Undecided
-        return len({(i.dtype, i.rank) for i in fact.items}) == 1 and bool(fact.items[0].rank)
+        return len({(i.dtype, i.rank) for i in fact.items}) == 1 and bool(fact.items[0].rank) is not of_scalars
 
     def helper(self, e: ast.Call) -> bool | None:
         """A predicate of the rule's own file, followed in the same way."""
