@@ -2,11 +2,14 @@
 
 import warnings
 
-import numpy
+import np2fx
+import numpy as np
 import pytest
 import torch
 from np2fx.arrays.bare import namespace as rules
 from np2fx.converting import quick, replaying
+
+from .modules import module
 
 X, Y = torch.arange(12.0).reshape(3, 4) - 5, torch.ones(3, 4) * 3
 CALLS = {
@@ -58,7 +61,7 @@ def test_errors_are_the_rules(learnt):
     for _ in range(8):
         learnt[0].linalg.inv(Y[:, :3] * 0 + torch.eye(3))
     for _ in range(2):
-        with pytest.raises(numpy.linalg.LinAlgError):
+        with pytest.raises(np.linalg.LinAlgError):
             learnt[0].linalg.inv(Y[:, :3] * 0)
 
 
@@ -146,7 +149,7 @@ def test_items_are_views_and_scalars():
 
 
 def np_equal(a, b):
-    return numpy.array_equal(a.numpy(), b)
+    return np.array_equal(a.numpy(), b)
 
 
 def test_no_array_is_put_into_an_element():
@@ -156,3 +159,16 @@ def test_no_array_is_put_into_an_element():
             quick.operators.setitem(y, 0, value)
     quick.operators.setitem(y, slice(1, None), torch.ones(1))
     assert y.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("body", [
+    "np.add(x, 1, out=x)", "np.add(x, 1, x)", "np.multiply(x[:2], x[1:3], out=x[:2])", "np.cumsum(x, out=x)", "np.clip(x, 0, 2, x)",
+    "np.nan_to_num(x, copy=False)", "np.copyto(x, 3, where=x > 2)", "np.add(x[::2], 1, out=x[1::2])",
+])  # fmt: skip
+def test_what_a_rule_writes_into_is_written_to_once(body):
+    write = module(f"import numpy as np\n\n\ndef write(x):\n    {body}\n    return x\n", "writer").write
+    converted = np2fx.convert(write)
+    for n in range(8):
+        x, t = (np.array([1.0, 2.0, 3.0, 4.0]) + n for _ in range(2))
+        np.testing.assert_array_equal(converted(torch.from_numpy(t)).numpy(), write(x))
+        np.testing.assert_array_equal(t, x)

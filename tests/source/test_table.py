@@ -8,7 +8,7 @@ import os
 
 import np2fx.rules
 import pytest
-from np2fx.source.flow.reading import table as table_module
+from np2fx.source.reading import table as table_module
 from np2fx.source.reading.table import load_table
 
 

@@ -90,4 +90,4 @@ def test_other_errors_are_mismatches(error: Any) -> None:
 @pytest.mark.parametrize("text", texts())
 def test_the_words_are_those_of_graphs(text: str) -> None:
     folders = (Path(module.__file__).parent for module in (np2fx.tracing, np2fx.semantics))
-    assert any(text in path.read_text() for folder in folders for path in folder.glob("*.py"))
+    assert any(text in path.read_text() for folder in folders for path in folder.rglob("*.py"))

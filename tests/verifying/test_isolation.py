@@ -17,10 +17,10 @@ import pytest
 from np2fx.cli import main
 from np2fx.source.findings.finding import KINDS
 from np2fx.source.reading.config import ConfigError, parse_config
+from np2fx.verifying.isolation import processes as isolation
 from np2fx.verifying.isolation.endings import EXITED, Ending, finding_of
 from np2fx.verifying.isolation.jobs import Job
 from np2fx.verifying.isolation.memory import can_limit, limited
-from np2fx.verifying.isolation.processes import processes as isolation
 from np2fx.verifying.isolation.progress import Progress
 
 HEAD = "import ctypes\nimport os\nimport sys\n\nimport numpy as np\nimport np2fx\n\n"

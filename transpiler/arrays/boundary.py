@@ -117,7 +117,10 @@ class Passage:
         return self.given.setdefault(id(x), (x, made))[1]
 
     def settle(self) -> None:
-        """The caller's lists and dicts hold what the caller knows again."""
+        """The caller's lists and dicts hold what the caller knows again; a shape that was set is the caller's array's too."""
+        for original, made in self.given.values():
+            if type(original) is numpy.ndarray and (original.shape != made.shape or original.dtype != made.dtype):
+                _seen_as(original, made)
         for x in self.changed:
             for key in list(x) if type(x) is dict else range(len(x)):
                 if type(x[key]) in _GIVEN and not any(x[key] is c for c in self.changed):
@@ -158,6 +161,14 @@ class Passage:
         if id(x) not in self.left:
             self.left[id(x)] = x, x.tensor if self.tensors else x._numpy() if is_host(x._tensor) else x
         return self.left[id(x)][1]
+
+
+def _seen_as(original: numpy.ndarray[Any, Any], made: ndarray) -> None:
+    """`x.shape = ...` and its kin: AttributeError where the memory does not allow it, as NumPy says."""
+    if original.dtype != made.dtype:
+        original.dtype = made.dtype  # type: ignore[misc]
+    if original.shape != made.shape:
+        original.shape = made.shape
 
 
 _NOT_THE_USERS = ("builtins", "torch", "numpy", "types")

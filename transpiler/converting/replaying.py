@@ -97,10 +97,11 @@ def _places(args: tuple[Any, ...]) -> tuple[int, ...]:
 
 def _learnt(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> _Trial | None:
     """The rule's torch calls for such arguments, which give this result for these; None where they do not."""
-    given = list(_tensors((args, tuple(kwargs.values()))))
     inner = list(_tensors([a for a in (*args, *kwargs.values()) if not isinstance(a, torch.Tensor)]))
-    if inner and len({id(x) for x in given}) < len(given):
+    if inner and len({id(x) for x in _tensors((args, tuple(kwargs.values())))}) < len(list(_tensors((args, tuple(kwargs.values()))))):
         return None  # one of them in two places may stand for two
+    args, kwargs = _copied(args, kwargs)  # the rule has run: what it writes into is written to once
+    given = list(_tensors((args, tuple(kwargs.values()))))
     watch = _Watch(args, kwargs)
     with warnings.catch_warnings(record=True) as heard, torch.no_grad():
         warnings.simplefilter("always")
@@ -109,10 +110,40 @@ def _learnt(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
                 watched = rule(*args, **kwargs)
             program = watch.program(watched)
             again = None if program is None else program(*args, **kwargs)
-            is_same = program is not None and _same(result, again, given)
+            is_same = program is not None and _same(watched, again, given) and _equal(result, watched)
         except Exception:  # what is watched may be refused, as in a trace
             return None
     return _Trial(program) if program is not None and is_same and not heard else None
+
+
+def _copied(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with their tensors on copies of their memory: which lie, and share it, as these do."""
+    memory: dict[int, Any] = {}
+    made: dict[int, torch.Tensor] = {}
+
+    def copy(a: Any) -> Any:
+        if isinstance(a, (tuple, list)):
+            return type(a)(map(copy, a))
+        if not isinstance(a, torch.Tensor):
+            return a
+        if id(a) not in made:
+            storage = a.untyped_storage()
+            held = memory.setdefault(storage.data_ptr(), None) or storage.clone()
+            memory[storage.data_ptr()] = held
+            made[id(a)] = torch.empty(0, dtype=a.dtype).set_(held, a.storage_offset(), a.shape, a.stride())
+            made[id(a)].__dict__.update(a.__dict__)
+        return made[id(a)]
+
+    return tuple(map(copy, args)), {name: copy(a) for name, a in kwargs.items()}
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two results have the same values to the bit, wherever they lie."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
+        return type(a) is type(b) and bool(a == b)
+    return _same(a.detach().clone(), b.detach().clone(), [])
 
 
 def _same(a: Any, b: Any, given: list[torch.Tensor]) -> bool:
