@@ -111,3 +111,15 @@ def many_axes(x):
              None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
              None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None, None,
              None, None, None]  # fmt: skip
+
+
+def test_a_scalar_and_then_an_array_without_axes():
+    def less(n):
+        n -= 1
+        return n
+
+    converted = np2fx.convert(less)
+    for _ in range(3):
+        assert converted(np.int64(4)) == 3
+        n = torch.tensor(4)
+        assert converted(n) == 3 and n == 3

@@ -71,6 +71,8 @@ class _Entry:
 
     def argument(self, name: str, value: Any) -> None:
         if type(value) is torch.Tensor:
+            if not (value.ndim or self.is_helper) and is_scalar(value):
+                raise _NoGuard  # it came as a scalar of NumPy's: a tensor that comes is an array
             dtype = self.hold(value.dtype, "dtype")
             self.tests.append(f"type({name}) is _tensor and {name}.dtype is {dtype} and {name}.ndim == {value.ndim}")
             if not (self.is_plain or self.is_helper):
