@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from ..source.reading.text import lines_of, newline_of
 from ..source.reading.walking import walk
 
-_LINES = {"np2fx": "import np2fx", "torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx import operators"}
+_LINES = {"np2fx": "import np2fx", "torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx.support import operators"}
 
 
 MODULES = {"np2fx": "np2fx", "torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.support.operators"}

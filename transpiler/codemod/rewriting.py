@@ -466,7 +466,9 @@ class Rewriter(Expressions):
         apart = fact.fresh or fact.kind == "scalar" or (isinstance(target.value, ast.Name) and self.apart(target.value.id, value))
         basic = not any(self.fact(part).kind == "array" for part in key_parts(target.slice))  # torch casts nothing under an array key
         whole = fact.kind == "scalar" or self.fact(target).kind == "array"  # NumPy puts no array into an element, torch one of size one
-        return fact.is_tensor and apart and whole and plain.stores(owner, fact) and (basic or owner.dtype == fact.dtype)
+        masked = any(self.fact(part).dtype == "bool" for part in key_parts(target.slice))  # NumPy takes no rows under a mask
+        listed = not masked or (fact.rank is not None and fact.rank <= 1)
+        return fact.is_tensor and apart and whole and listed and plain.stores(owner, fact) and (basic or owner.dtype == fact.dtype)
 
     def _key_apart(self, owner: ast.expr, part: ast.expr) -> bool:
         """True for a part of a key that does not lie in the array that is written into: torch does not take such a key."""
@@ -572,6 +574,8 @@ class Rewriter(Expressions):
             name = str(callee.value) if callee.kind == "name" else ""
             if isinstance(n.func, ast.Attribute) and not name:
                 name = f"numpy.ndarray.{n.func.attr}"
+                if n.func.attr in ("view", "getfield") and (n.args or n.keywords) and self.fact(n.func.value).may_be_tensor:
+                    return True  # the order of the bytes shows in another dtype
             if writes(name, n, self.table):
                 return True
             inner = called_by(name, n)
