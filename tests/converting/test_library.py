@@ -58,7 +58,8 @@ def test_what_no_tensor_has_is_found_when_it_is_rewritten(body):
 
 
 def test_a_refusal_of_run_time_says_where():
-    text = 'import numpy as np\nimport np2fx\n\n@np2fx.node(x="float64[2, 2]")\ndef f(x):\n    y = np.sum(x)\n    return np.linalg.inv(x), y\n'
+    text = 'import numpy as np\nimport np2fx\n\n@np2fx.node(x="float64[2, 2]")\ndef f(x):\n    y = np.sum(x)\n'
+    text += "    return np.linalg.inv(x), y\n"
     new, _ = rewrite_source(text, "m.py")
     f = module(new, "refusing_at_run_time").f
     with pytest.raises(np2fx.ConversionError) as caught:

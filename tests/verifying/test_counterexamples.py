@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -157,16 +158,16 @@ def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_of_every_way_and_kind_of_argument(nodes: Any) -> None:
+    """Rules of a project's own that lie. A rewritten file calls the function itself, and is right."""
     x = np.linspace(1.5, 4.0, 4)
     cases: list[tuple[Any, tuple[Any, ...], tuple[str, ...]]] = [
-        *((nodes.array, (), (way,)) for way in ("trace", "convert", "rewrite")),
+        *((nodes.array, (), (way,)) for way in ("trace", "convert")),
         (nodes.array, (x[::2],), ("convert",)),
         (nodes.met_while_traced, (), ("trace",)),
-        *((nodes.containers, (), (way,)) for way in ("trace", "convert", "rewrite")),
-        *((nodes.scalar, (), (way,)) for way in ("trace", "convert", "rewrite")),
-        *((node, (), (way,)) for node in (nodes.one_object, nodes.one_memory) for way in ("convert", "rewrite")),
-        *((node, (), ("rewrite",)) for node in (nodes.read_only, nodes.strides)),
-        *((nodes.Scaled(5.0).act, (), (way,)) for way in ("trace", "convert", "rewrite")),
+        *((nodes.containers, (), (way,)) for way in ("trace", "convert")),
+        *((nodes.scalar, (), (way,)) for way in ("trace", "convert")),
+        *((node, (), ("convert",)) for node in (nodes.one_object, nodes.one_memory)),
+        *((nodes.Scaled(5.0).act, (), (way,)) for way in ("trace", "convert")),
         (nodes.SCALED, (x,), ("convert",)),
         (nodes.Scaled(4.0), (x,), ("trace",)),
         (nodes.partly, (x,), ("convert",)),
@@ -174,6 +175,9 @@ def test_of_every_way_and_kind_of_argument(nodes: Any) -> None:
         (nodes.maker(3.0), (x,), ("trace",)),
         (nodes.counting, (), ("trace",)),
     ]
+    for node in (nodes.array, nodes.containers, nodes.scalar, nodes.one_object, nodes.read_only, nodes.strides):
+        report = np2fx.verify(node, ways=("rewrite",), max_examples=10)
+        assert report.ok, str(report)
     scripts, messages = [], []
     for fn, samples, ways in cases:
         report = np2fx.verify(fn, *samples, ways=ways, max_examples=30, shrink_seconds=0.2)
@@ -210,7 +214,7 @@ def test_of_rewritten_nodes_against_what_they_were(tmp_path: Path, capsys: pytes
     git = ["git", "-C", str(now.parent), "-c", "user.email=a@b", "-c", "user.name=n"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "as it was"]):
         subprocess.run([*git, *command], check=True)
-    (now / "nodes.py").write_text(rewrite_source(BEFORE, "nodes.py")[0].replace("torch.tanh(", "torch.sin("))
+    (now / "nodes.py").write_text(re.sub(r"(torch|npx)\.tanh\(", r"\1.sin(", rewrite_source(BEFORE, "nodes.py")[0]))
     scripts, messages = [], []
     for path, original in ((now, "git:HEAD"), (now / "nodes.py", str(was / "nodes.py")), (now, str(was))):
         assert verify_files(path, original=original, output_format="json") == 1

@@ -103,6 +103,8 @@ class _Entry:
         found |= {self.name_of(key): module for key, module in self.modules.items()}
         called = _only_called(self.source)
         found |= {name: _QUICK[key] for key, name in ((k, self.name_of(k)) for k in _QUICK if k in self.modules) if name in called}
+        for name in sorted(own & set(_globals_of(self.function.__code__)) & set(around)):
+            self.tests.append(f"{name} is {self.hold(around[name], 'held')}")  # the text reads torch under the user's own name
         for name in sorted(names - own):
             if name in around:
                 value = around[name]
