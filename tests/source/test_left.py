@@ -205,3 +205,10 @@ def test_an_object_that_all_calls_of_a_helper_share(tmp_path, monkeypatch):
 
     x = np.ones(1)
     assert [grows_in_node.d(x)[0], grows_elsewhere.use(x)[0], grows_in_node.d(x)[0]] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("given", ["f=np.sin", "f"])
+def test_a_function_that_only_calls_what_it_is_given_is_not_said_to_write(given):
+    new, findings = rewritten(f"@np2fx.node(x='float32[n, 3]')\ndef one(x, {given}): return f(x) + 1\n")
+    assert "on_torch" in new
+    assert ["may reach code that writes" in f.message for f in findings if f.name == "numpy-on-torch"] == [True]

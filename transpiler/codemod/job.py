@@ -368,7 +368,7 @@ class Job:
         if guessed:
             return f"declare what {', '.join(f'`{n}`' for n in guessed)} {'is' if len(guessed) == 1 else 'are'}"
         if rewriter.mirrored:
-            return "it writes through a view that runs backwards"
+            return "views of arrays may reach code that writes through them, and torch has some of them only as copies"
         known_arrays = any(f.is_tensor for f in self.summaries.parameters(function).values())
         if made.helper is None and "npx" in rewriter.imported and not known_arrays:
             return "nothing says what it is given"
