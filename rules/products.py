@@ -288,7 +288,7 @@ def einsum(subscripts, *operands, out=None, dtype=None, order="K", casting="safe
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     if arrow and "..." not in output and any("..." in t and x.ndim > len(t) - 3 for t, x in zip(inputs.split(","), tensors, strict=False)):
         raise ValueError("output has more dimensions than subscripts given in einstein sum, but no '...' ellipsis is in the output")
-    product = functools.partial(torch.einsum, subscripts)
+    product = functools.partial(_einsum, subscripts)
     if len(tensors) == 1 and (set(inputs) == set(output) if arrow else len(set(inputs) - {"."}) == len(inputs.replace(".", ""))):
         with raised_as_numpy():
             return product(tensors[0])  # a view of any dtype: nothing is computed, and NumPy too ignores `dtype=`
@@ -298,6 +298,12 @@ def einsum(subscripts, *operands, out=None, dtype=None, order="K", casting="safe
             wish = f"from {to_numpy(x.dtype)!r} to {to_numpy(wanted)!r} according to the rule {casting!r}"
             raise TypeError(f"Iterator operand {position} dtype could not be cast {wish}")
     return exactly(product, *tensors, dtype=wanted)
+
+def _einsum(subscripts, *tensors):
+    """torch sums an axis of size one by `sum`, which makes int64 of the small integers."""
+    made = torch.einsum(subscripts, *tensors)
+    small = tensors[0].dtype in (torch.int8, torch.int16, torch.int32, torch.uint8) and len(tensors) > 1
+    return made.to(torch.int64).to(tensors[0].dtype) if small else made
 
 def _from_sublists(args):
     """The form `einsum(a, [0, 1], b, [1, 2], [0, 2])` as subscripts and operands."""

@@ -404,3 +404,31 @@ def test_two_ways_that_return_equal_objects():
     with pytest.raises(np2fx.TraceError) as refused:
         np2fx.trace(node, A)
     assert refused.value.findings[0].name == "data-dependent-branch"
+
+
+def test_a_pick_that_nothing_uses_fails_where_numpy_fails():
+    def f(x, y):
+        y[2]
+        return x * 2
+
+    graph = np2fx.trace(f, np.ones(3), np.ones((3, 3)))
+    x = torch.ones(3, dtype=torch.float64)
+    assert graph.forward(x, torch.ones(4, 2, dtype=torch.float64)).tolist() == [2, 2, 2]
+    with pytest.raises((IndexError, RuntimeError)):
+        graph.forward(x, torch.ones(2, 2, dtype=torch.float64))
+
+
+def test_a_pick_of_a_fixed_size_that_nothing_uses_is_no_node():
+    def first(y):
+        a, _, _ = y
+        return a
+
+    assert [n.args[1] for n in np2fx.trace(first, np.ones((3, 2))).graph.nodes if "getitem" in n.name] == [0]
+
+
+def test_einsum_of_small_integers_at_other_sizes():
+    graph = np2fx.trace(lambda x, y: np.einsum("ij,kj->ik", y, x), np.ones((2, 2), np.int8), np.ones((2, 2), np.int8))
+    for rows, columns in ((1, 1), (1, 3), (4, 1)):
+        x, y = np.full((rows, columns), 100, np.int8), np.full((2, columns), 3, np.int8)
+        got = graph.forward(torch.from_numpy(x), torch.from_numpy(y)).numpy()
+        np.testing.assert_array_equal(got, np.einsum("ij,kj->ik", y, x), strict=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import torch
 
+from .control.risks import drop_safe_picks
 from .recording import extents
 from .recording.compare import compare_graphs
 from .recording.extents import Guard
@@ -106,6 +107,7 @@ def guard(module: TracedModule) -> None:
         if node.target is torch._assert_async:
             node.target = check
     inputs = [n for n in graph.nodes if n.op == "placeholder"]
+    drop_safe_picks(graph, {n: form[1] for n, form in zip(inputs, face.forms, strict=True)} if len(inputs) == len(face.forms) else {})
     if inputs:
         one = tuple((first, i) for i, first in enumerate(face.firsts) if first != i)
         with graph.inserting_after(inputs[-1]):

@@ -36,7 +36,29 @@ def must_stay(node: fx.Node) -> bool:
     """True for a node that raises where NumPy raises: for an index out of bounds, a singular matrix, sizes that do not go together."""
     if any(n.meta.get("loose") for n in node.all_input_nodes):
         return True
+    if _is_pick(node):
+        return True
     return may_fail(node) and ("linalg" in str(node.target) or _computed([node.args[1:], list(node.kwargs.values())]))
+
+
+def drop_safe_picks(graph: fx.Graph, sizes: dict[fx.Node, tuple[int, ...]]) -> None:
+    """Remove the picks that nothing uses out of inputs whose `sizes` are fixed (others are negative): they cannot fail."""
+    for node in [n for n in reversed(graph.nodes) if not n.users and _is_pick(n) and n.args[0] in sizes]:
+        key, source = node.args[1], sizes[node.args[0]]  # type: ignore[index]
+        parts = key if isinstance(key, tuple) else (key,)
+        if None not in parts and Ellipsis not in parts and all(source[i] >= 0 for i, p in enumerate(parts) if type(p) is int):
+            graph.erase_node(node)
+
+
+def _is_pick(node: fx.Node) -> bool:
+    """Whether an array's element or row is picked along an axis that may be too short for it where sizes are others."""
+    if node.target is not operator.getitem or "numpy" not in node.meta:
+        return False
+    key, extents = node.args[1], node.args[0].meta.get("extents", ())  # type: ignore[union-attr]
+    parts = key if isinstance(key, tuple) else (key,)
+    if any(p is None or p is Ellipsis for p in parts):
+        extents = ()
+    return any(type(p) is int and type(next(iter(extents[axis : axis + 1]), None)) is not int for axis, p in enumerate(parts))
 
 
 def _computed(value: Any) -> bool:
