@@ -54,7 +54,7 @@ def _is_pick(node: fx.Node) -> bool:
     """Whether an array's element or row is picked along an axis that may be too short for it where sizes are others."""
     if node.target is not operator.getitem or "numpy" not in node.meta:
         return False
-    key, extents = node.args[1], node.args[0].meta.get("extents", ())  # type: ignore[union-attr]
+    key, extents = node.args[1], node.args[0].meta.get("extents") or ()  # type: ignore[union-attr]
     parts = key if isinstance(key, tuple) else (key,)
     if any(p is None or p is Ellipsis for p in parts):
         extents = ()
