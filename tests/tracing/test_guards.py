@@ -426,6 +426,16 @@ def test_a_pick_of_a_fixed_size_that_nothing_uses_is_no_node():
     assert [n.args[1] for n in np2fx.trace(first, np.ones((3, 2))).graph.nodes if "getitem" in n.name] == [0]
 
 
+def test_a_shape_that_nothing_uses_fails_where_numpy_fails():
+    def f(x):
+        x.reshape(10)
+        return x
+
+    graph = np2fx.trace(f, np.ones((2, 5)))
+    with pytest.raises((ValueError, RuntimeError)):
+        graph.forward(torch.ones(3, 6, dtype=torch.float64))
+
+
 def test_einsum_of_small_integers_at_other_sizes():
     graph = np2fx.trace(lambda x, y: np.einsum("ij,kj->ik", y, x), np.ones((2, 2), np.int8), np.ones((2, 2), np.int8))
     for rows, columns in ((1, 1), (1, 3), (4, 1)):

@@ -36,13 +36,15 @@ def must_stay(node: fx.Node) -> bool:
     """True for a node that raises where NumPy raises: for an index out of bounds, a singular matrix, sizes that do not go together."""
     if any(n.meta.get("loose") for n in node.all_input_nodes):
         return True
-    if _is_pick(node):
+    if _is_pick(node) or _is_shaped(node):
         return True
     return may_fail(node) and ("linalg" in str(node.target) or _computed([node.args[1:], list(node.kwargs.values())]))
 
 
 def drop_safe_picks(graph: fx.Graph, sizes: dict[fx.Node, tuple[int, ...]]) -> None:
-    """Remove the picks that nothing uses out of inputs whose `sizes` are fixed (others are negative): they cannot fail."""
+    """Remove the picks and shapes that nothing uses of inputs whose `sizes` are fixed (others are negative): they cannot fail."""
+    for node in [n for n in reversed(graph.nodes) if not n.users and _is_shaped(n) and min(sizes.get(n.args[0], (-1,)), default=0) >= 0]:  # type: ignore[arg-type]
+        graph.erase_node(node)
     for node in [n for n in reversed(graph.nodes) if not n.users and _is_pick(n) and n.args[0] in sizes]:
         key, source = node.args[1], sizes[node.args[0]]  # type: ignore[index]
         parts = key if isinstance(key, tuple) else (key,)
@@ -59,6 +61,11 @@ def _is_pick(node: fx.Node) -> bool:
     if any(p is None or p is Ellipsis for p in parts):
         extents = ()
     return any(type(p) is int and type(next(iter(extents[axis : axis + 1]), None)) is not int for axis, p in enumerate(parts))
+
+
+def _is_shaped(node: fx.Node) -> bool:
+    """Whether an array is brought into a shape that it may not fit where its sizes are others."""
+    return "numpy" in node.meta and getattr(node.target, "__name__", str(node.target)) in ("reshape", "view", "expand", "broadcast_to")
 
 
 def _computed(value: Any) -> bool:
