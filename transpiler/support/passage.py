@@ -24,6 +24,7 @@ from ..arrays import lifted, ndarray, world
 from ..arrays.scalars import Graded
 from ..semantics.arrays import as_tensor, can_share, given, is_copied_view, is_scalar, read_only, zero_d_array
 from ..semantics.table import Refused, module_of
+from .backwards import on_memory_of
 
 _Kept = dict[tuple[int, str], tuple[Any, Any, bool]]
 _keeping: contextvars.ContextVar[_Kept | None] = contextvars.ContextVar("np2fx_keeping", default=None)
@@ -162,6 +163,15 @@ class Passage:
                 new = self.outward(held)
                 if new is not held:
                     object.__setattr__(value, name, new)
+        return self._left(value)
+
+    def _left(self, value: Any) -> Any:
+        """A tensor that leaves: a view of what went in as a copy is one of the caller's array."""
+        if self.unshared and isinstance(value, torch.Tensor) and value.is_cpu and self.made is to_array and not is_scalar(value):
+            for array, copy, _ in self.unshared:
+                seen = on_memory_of(array, copy, value) if isinstance(array, numpy.ndarray) else None
+                if seen is not None:
+                    return seen
         return self.made(value)
 
     def finished(self, result: Any) -> Any:
@@ -230,7 +240,7 @@ class Passage:
             return self.returned[id(value)]
         if isinstance(value, tuple):
             return _each(self.state, value)
-        return self.made(value)
+        return self._left(value)
 
     def reaches(self, owner: Any) -> bool:
         """Whether an object is an argument, or held by one."""
