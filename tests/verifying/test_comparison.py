@@ -177,3 +177,15 @@ def test_integers_are_moved_as_floats():
     assert _excused(cancels, other, x) == "ill_conditioned"
     assert _excused(lambda x: x / 3, lambda x: (x.float() / 3).double(), x) is None
     assert _excused(lambda x: x * 1.0 if x.dtype.kind == "i" else x * 7.0, lambda x: x * (1.0 + 1e-8), x) is None
+
+
+def angle(p: Any, q: Any) -> Any:
+    return 2.0 * np.arccos(np.clip(p / q, 0.0, 1.0))
+
+
+def test_one_rounding_of_a_one_is_excused_however_small_the_inputs() -> None:
+    """arccos at 1 makes some 4e-8 of it."""
+    given = {"p": np.array([0.5]), "q": np.array([0.5])}
+    want, near, far = (Outcome(result=np.array([x]), arguments=given) for x in (0.0, 4.2146848510894035e-08, 1e-5))
+    assert excuse(angle, given, want, near, Tolerance()) == "ill_conditioned"
+    assert excuse(angle, given, want, far, Tolerance()) is None

@@ -94,7 +94,7 @@ def _within(want: Any, got: Any, far: Any, spread: Any, largest: float, toleranc
 
     A float64 may have been summed from the float32 of an argument: `coarser` are the arguments' dtypes."""
     rtol = max(max(tolerance.of(dtype)[0], ROUNDINGS * float(np.finfo(dtype).eps) ** 0.5) for dtype in {_float_of(want.dtype), *coarser})
-    scale = max(largest, largest * largest, float(np.abs(want[np.isfinite(want)]).max(initial=0)))
+    scale = max(largest, largest * largest, float(np.abs(want[np.isfinite(want)]).max(initial=0)), 1.0)  # what is normalised is 1
     undetermined = np.isfinite(want) & ~np.isfinite(got) & (spread >= np.abs(want))  # behind a zero that is none but for rounding
     a_pole = ~np.isfinite(want) & np.isfinite(got) & np.isposinf(spread)  # the zero is one for these inputs alone
     far = far & ~undetermined & ~(a_pole & (np.abs(got) >= float(np.finfo(_float_of(want.dtype)).eps) ** -0.5))
