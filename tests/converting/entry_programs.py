@@ -50,3 +50,11 @@ def counted(xs):
 
 def length(x):
     return len(x) + x
+
+
+def scaled(x, factor=2, *, shift=1):
+    return x * factor + shift
+
+
+def unscaled(x, factor=2, *, shift=1):
+    return np.sqrt(x) - factor * shift

@@ -1,5 +1,7 @@
 """Calls through a compiled guard are as those on the long way."""
 
+import types
+
 import np2fx
 import numpy
 import pytest
@@ -62,6 +64,29 @@ def test_a_global_that_changes_with_each_call(monkeypatch):
         monkeypatch.setattr(programs, "GAIN", number + 0.5)
         numpy.testing.assert_array_equal(f(torch.from_numpy(x)).numpy(), programs.centred(x))
     assert f._entries == MOST_ENTRIES
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+@pytest.mark.parametrize(
+    "exchange",
+    [
+        lambda f: setattr(f, "__defaults__", (3,)),
+        lambda f: setattr(f, "__kwdefaults__", {"shift": 4}),
+        lambda f: f.__kwdefaults__.update(shift=4),
+        lambda f: setattr(f, "__defaults__", (numpy.arange(2.0),)),
+        lambda f: setattr(f, "__code__", programs.unscaled.__code__),
+    ],
+)
+def test_defaults_and_code_may_be_exchanged(exchange, guarded):
+    original = types.FunctionType(programs.scaled.__code__, vars(programs), "scaled", (2,))
+    original.__kwdefaults__ = {"shift": 1}
+    f, x = np2fx.convert(original), torch.tensor([1.0, 2.0])
+    if not guarded:
+        f._entries = MOST_ENTRIES
+    for number in range(8):
+        if number == 4:
+            exchange(original)
+        assert f(x + number).tolist() == original((x + number).numpy()).tolist()
 
 
 def test_a_builtin_that_the_module_takes_for_itself(monkeypatch):

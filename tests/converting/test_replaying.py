@@ -97,6 +97,13 @@ def test_warnings_come_each_time(learnt, monkeypatch):
             call(X)
 
 
+@pytest.mark.parametrize("zeros", [(-0.0, -0.0), (0.0, -0.0), (-0.0, 0.0)])
+def test_signs_of_zeros_are_told_apart(learnt, zeros):
+    for number in (*[0j] * 8, *[complex(*zeros)] * 8):
+        parts = torch.view_as_real(learnt[0].full(1, number)).signbit()
+        assert parts.tolist() == [np.signbit([number.real, number.imag]).tolist()]
+
+
 def test_layouts_are_told_apart(learnt):
     for _ in range(8):
         learnt[0].clip(X, 0, None)

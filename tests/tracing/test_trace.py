@@ -163,6 +163,16 @@ def test_dtypes_ranks_and_python_numbers_are_guarded():
         module(torch.ones(3), 2.0)
 
 
+def test_truth_values_of_other_numbers_are_pythons():
+    def f(x, n):
+        return x * n, n == 2, [n > 2]
+
+    module = np2fx.trace(f, np.ones(3), 2)
+    for n in (2, 3, 3, 2.5):
+        assert module(torch.ones(3, dtype=torch.float64), n)[1] is (n == 2)
+        assert module(torch.ones(3, dtype=torch.float64), n)[2][0] is (n > 2)
+
+
 def test_other_shapes_are_accepted_where_the_graph_is_the_same():
     module = np2fx.trace(normalise, np.ones(7, np.float32), np.ones(3, np.float32))
     assert module(torch.ones(7), torch.ones(5)).shape == (12,)

@@ -91,7 +91,23 @@ class Converted:
         self._keeps: set[str] = set()
         self.entered: Callable[..., Any] = self._called
         self._entries = 0
+        self._made_of()
         self._without_entry: set[types.FunctionType] = set()
+
+    def _made_of(self) -> None:
+        """Remember the parts of the function that others may exchange, and what is made of them is right for."""
+        f = self.function
+        self._code, self._defaults, self._kwdefaults = f.__code__, f.__defaults__, f.__kwdefaults__
+        self._named_defaults = dict(f.__kwdefaults__ or {})
+
+    def _forget(self) -> None:
+        """Leave what was made: the function has other defaults than it had, or other code, as when its module is loaded again."""
+        if self.function.__code__ is not self._code:
+            for name in ("_parsed", "_path"):
+                self.__dict__.pop(name, None)
+        self._made_of()
+        self._variants, self._without_entry, self.entered = {}, set(), self._called
+        self._entries = MOST_ENTRIES if self._first or self._named else 0
 
     def bound(self, whole: Callable[..., Any], first: tuple[Any, ...], named: dict[str, Any]) -> Converted:
         """The twin of `whole`, which calls the function with arguments of its own: the object of a method, those of a partial."""
@@ -114,10 +130,18 @@ class Converted:
             raise ConversionError(findings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._called(*args, **kwargs) if torch.compiler.is_compiling() else self.entered(*args, **kwargs)
+        if torch.compiler.is_compiling():
+            return self._called(*args, **kwargs)
+        f = self.function
+        if f.__defaults__ is not self._defaults or f.__kwdefaults__ is not self._kwdefaults or f.__code__ is not self._code:
+            self._forget()
+        return self.entered(*args, **kwargs)
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
         """A call on the long way, which finds out what is passed. It leaves a guard for calls of the same kind (see entries)."""
+        named = self._kwdefaults or {}
+        if named.keys() != self._named_defaults.keys() or any(v is not self._named_defaults[k] for k, v in named.items()):
+            self._forget()
         passage, collecting = Passage(arrays=False, inside=self.is_helper), collect()
         try:
             args, kwargs = self._entered(passage, args, kwargs)

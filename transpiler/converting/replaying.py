@@ -195,6 +195,8 @@ def _key(a: Any) -> Any:
         return kind, _key(a.start), _key(a.stop), _key(a.step)
     if kind is float:
         return a.hex()
+    if kind is complex:  # `==` does not tell the signs of its zeros
+        return a.real.hex(), a.imag.hex()
     if kind in _CONSTANTS or isinstance(a, type):
         return kind, a
     raise _Unfit

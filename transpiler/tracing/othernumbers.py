@@ -86,7 +86,7 @@ def _raise_own(module: TracedModule, leaves: list[Any], arguments: dict[str, Any
 
 def _as_returned(face: Face, result: Any) -> Any:
     """A result with Python's numbers where the graph itself has such: for what hangs on no array."""
-    names = {f.name for f in _fixed(face.returned) if type(f.value) in _TYPES}
+    names = {f.name for f in _fixed(face.returned) if type(f.value) in (*_TYPES, bool)}
     if not names:
         return result
     leaves: list[Any] = []
