@@ -12,6 +12,7 @@ import np2fx.numpy as npx
 import numpy as np
 import pytest
 import torch
+from np2fx.codemod.rewrite import rewrite_source
 
 PAIRS = {
     "names": (
@@ -251,3 +252,8 @@ def test_arrays_of_a_class_of_the_users():
     exec(new, names)
     x = np.ones(3).view(names["Shifted"])  # type: ignore[call-overload]
     assert new.count("@npx.on_torch") == 2 and names["f"](x) == (3, 306, 3) and names["f"](np.ones(3)) == (3, 6, 3)  # type: ignore[operator]
+
+
+def test_a_dialect_that_there_is_not():
+    with pytest.raises(ValueError, match="dialects are auto, torch, numpy"):
+        rewrite_source("x = 1\n", dialect="helpers")

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ..codemod import DIALECTS
 from ..source.findings.finding import Finding, make_finding
 from ..source.reading import files
 from ..source.reading.config import Config
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--diff", action="store_true", help="print what would change; exit 1 if anything would")
     parser.add_argument("--check", action="store_true", help="only say which files would change; exit 1 if any would")
     parser.add_argument("--exact", action="store_true", help="call the rule where a plain torch call would rest on an assumption")
-    parser.add_argument("--dialect", choices=("auto", "torch", "numpy"), default="auto",
+    parser.add_argument("--dialect", choices=DIALECTS, default=DIALECTS[0],
                         help="auto: torch where the facts decide, else NumPy on torch; or the one alone")  # fmt: skip
     parser.add_argument("--random-as-input", action="store_true", help="random numbers drawn in a node become a parameter of it")
     parser.add_argument("--boundary", choices=("numpy", "none"), default="numpy",

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+DIALECTS = ("auto", "torch", "numpy")
+"""What a rewritten function may be written in: torch where its facts decide and else NumPy on torch, or one of these alone."""
+
 
 def __getattr__(name: str) -> Any:
     """`NumpyToTorch`, by which libcst's tool finds the command."""

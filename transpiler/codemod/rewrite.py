@@ -20,6 +20,7 @@ from ..source.reading import files
 from ..source.reading.config import Config
 from ..source.reading.nodes import Function
 from ..source.reading.project import Parsed, Project, root_of
+from . import DIALECTS
 from .job import Job
 from .randoms.random_inputs import Lifted, lift_random, not_rewritten
 
@@ -53,10 +54,11 @@ class Options:
     exact: bool = False
     boundary: str = "numpy"
     random_as_input: bool = False
-    dialect: str = "auto"
+    dialect: str = DIALECTS[0]
 
-
-DIALECTS = ("auto", "torch", "numpy")
+    def __post_init__(self) -> None:
+        if self.dialect not in DIALECTS:
+            raise ValueError(f"{self.dialect!r} is not a dialect; dialects are {', '.join(DIALECTS)}")
 
 
 def rewrite_source(text: str | bytes, path: str = "<string>", config: Config | None = None, *, all_functions: bool = False,

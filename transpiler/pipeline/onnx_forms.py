@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, fx
 
 aten: Any = torch.ops.aten
-LN2 = math.log(2)
 
 
 def program_for_onnx(program: Any) -> Any:

@@ -153,10 +153,6 @@ class Measuring:
             frame = user_frame()
             self.guards[guard] = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name) if frame is not None else ("", 0, "")
 
-    def is_sized(self, node: fx.Node | None) -> bool:
-        """True for what hangs on sizes alone, and not on values: Python may have it, the graph then holds for these sizes."""
-        return node is not None and self._sizes_under(node) is not None
-
     def _sizes_under(self, node: fx.Node) -> set[fx.Node] | None:
         """The sizes that a node is computed from; None where it hangs on values."""
         found, pending, seen = set(), [node], set()
