@@ -8,8 +8,8 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.tracing.recording import extents
-from np2fx.tracing.recording.extents import Guard
+from np2fx.tracing.sizes import extents
+from np2fx.tracing.sizes.extents import Guard
 from np2fx.tracing.surroundings.structure import rebuild
 
 SIZES = (0, 1, 2, 3, 6, 7, 12)

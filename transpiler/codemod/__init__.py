@@ -1,7 +1,7 @@
 """The libcst passes: what changes source text, one construct a file.
 
     command         the whole of it as a command of libcst's own tool
-    numpy_on_torch  functions whose text stays, with NumPy's names read from `np2fx.numpy`
+    dialects        what each dialect needs: torch and its constants, NumPy on torch and the fact that was missing
     write_specs     what `np2fx record` saw, as `@np2fx.node(...)` above the functions
 """
 

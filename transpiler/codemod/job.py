@@ -14,7 +14,6 @@ from typing import Any
 
 from ..source.facts.helpers import Helper, Helpers
 from ..source.facts.known import UNKNOWN, Fact
-from ..source.facts.lacking import missing
 from ..source.facts.module import Module
 from ..source.facts.promotion import ASSUMED
 from ..source.facts.summaries import Called, Summaries
@@ -31,7 +30,8 @@ from ..source.reading.nodes import Function, Node, bad_specs
 from ..source.reading.project import Parsed, Project
 from ..source.reading.text import splice
 from ..source.reading.walking import walk
-from .constants import definition_of, tensor_name
+from .dialects.constants import definition_of, tensor_name
+from .dialects.lacking import missing
 from .imports import add_imports, drop_unused
 from .rewriting import Rewriter
 
@@ -490,7 +490,7 @@ class Job:
             asked = functools.partial(self.project.asks_for, parsed=module.parsed)
             text = drop_unused(text, module.parsed.text, asked) if kept else text
             if numpys:
-                from .numpy_on_torch import on_torch  # libcst takes a while
+                from .dialects.numpy_on_torch import on_torch  # libcst takes a while
 
                 text = on_torch(text, numpys, asked, module.private)
             self._tell(module)
@@ -550,7 +550,7 @@ class Job:
 def _unseen(function: Function, module: Module) -> tuple[ast.Call, str] | None:
     if "torch" not in module.parsed.text:
         return None
-    from .numpy_on_torch import unseen_by_torch  # libcst takes a while
+    from .dialects.numpy_on_torch import unseen_by_torch  # libcst takes a while
 
     return unseen_by_torch(function, module.names)
 

@@ -1,0 +1,1 @@
+"""Nodes and their specs, regions, and the files that graphs are exported to."""

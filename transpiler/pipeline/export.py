@@ -19,8 +19,8 @@ import torch
 from torch import fx
 
 from ..tracing.freedom import resized, told
-from ..tracing.recording.extents import Guard
 from ..tracing.recording.guards import FREE, check_inputs
+from ..tracing.sizes.extents import Guard
 from .onnx_file import Axis, NotInOnnx, Relation, write
 from .spec import TensorSpec, read
 

@@ -26,7 +26,6 @@ from .arrays.declared import KINDS, as_python, declarations, declare
 from .arrays.number import new_number
 from .arrays.patches import patched
 from .arrays.scalar import TracedScalar
-from .arrays.sizes import release
 from .arrays.tensor import is_shell
 from .arrays.text import message_of
 from .checking import check_values
@@ -43,6 +42,7 @@ from .probe import UnsettledError, check_sizes
 from .recording.compare import compare_graphs
 from .recording.inputnames import add_inputs
 from .recording.outputs import finish
+from .sizes.traced import release
 from .state import is_traced
 from .surroundings.alarms import check_alarms
 from .surroundings.kept import check_state, surroundings_of

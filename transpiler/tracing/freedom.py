@@ -18,12 +18,12 @@ import numpy
 import torch
 
 from .control.risks import drop_safe_picks
-from .recording import extents
 from .recording.compare import compare_graphs
-from .recording.extents import Guard
 from .recording.guards import FREE, Form, check, check_inputs
 from .recording.layout import layout_of
 from .recording.recorder import LAYOUT
+from .sizes import extents
+from .sizes.extents import Guard
 from .surroundings.structure import rebuild
 
 if TYPE_CHECKING:

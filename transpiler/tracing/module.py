@@ -26,9 +26,9 @@ from .fastcalls import MISSED, fast_call, shapes_key
 from .othernumbers import served
 from .recording.compare import compare_graphs, values_of
 from .recording.duplicates import merge_duplicates
-from .recording.extents import Guard
 from .recording.guards import Form, Relations, check, check_inputs, differ, hold, is_one
 from .recording.layout import laid_out, laid_out_tensor, layout_of
+from .sizes.extents import Guard
 from .surroundings.structure import beside, laid_over, match, particulars, rebuild, sharing
 
 

@@ -25,7 +25,6 @@ from .arrays.array import FlatIterator, TracedNpArray
 from .arrays.byteorder import OF_BYTES, check_order, native_order
 from .arrays.number import DTYPES, TracedNumber, check_numbers, fitted, new_number
 from .arrays.scalar import TracedScalar
-from .arrays.sizes import TracedSize, pinned
 from .arrays.special import SPECIAL
 from .arrays.weak import check_method, check_partners, check_power, operated
 from .arrays.windows import has_window, plain, put, taken
@@ -35,6 +34,7 @@ from .errors import TraceError, user_frame
 from .recording.compare import difference, largest_in, values_of
 from .recording.recorder import LAYOUT, OWN
 from .recording.views import Views
+from .sizes.traced import TracedSize, pinned
 from .state import holds_traced, leaves
 from .surroundings.alarms import check_errors
 from .table import OF_DTYPES, SHAPE_ONLY, SIZES_ONLY, VECTORIZE, Known, find, trick

@@ -1,0 +1,1 @@
+"""`rewrite --random-as-input`: random numbers that a node draws become its parameters."""

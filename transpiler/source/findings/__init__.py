@@ -1,0 +1,1 @@
+"""`check`: the kinds of finding, and the walk that says them."""

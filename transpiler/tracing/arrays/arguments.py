@@ -12,10 +12,10 @@ import torch
 
 from ..recording.compare import values_of
 from ..recording.memory import Memory
+from ..sizes.traced import TracedSize
 from .array import TracedNpArray
 from .number import TracedNumber, marked, settled
 from .scalar import TracedScalar
-from .sizes import TracedSize
 from .twin import Twin
 
 _ATOMS = (int, float, bool, complex, str, bytes, type(None), numpy.dtype, type(Ellipsis))

@@ -12,8 +12,8 @@ import numpy
 
 from .. import state
 from ..errors import error
+from ..sizes.traced import TracedSize
 from ..table import PYTHON_VALUES
-from .sizes import TracedSize
 
 _UNKNOWN = (
     "a traced array came out of code that the tracer cannot see",

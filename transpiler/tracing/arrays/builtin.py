@@ -19,11 +19,11 @@ from ...rules import lookup
 from ...semantics.arrays import as_tensor, demand
 from .. import state
 from ..errors import error, is_hidden, is_library
+from ..sizes.traced import holds_size
 from ..state import is_traced
 from .array import TracedNpArray
 from .number import TracedNumber, attempt, convert, is_number, new_number, rounded, settled, value_of
 from .scalar import TracedScalar
-from .sizes import holds_size
 from .special import extreme
 from .text import Text
 from .twin import Twin, original_of

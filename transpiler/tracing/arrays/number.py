@@ -19,11 +19,11 @@ from ...semantics.arrays import cast, demand, python_number
 from ...semantics.dtypes import resolve, to_torch
 from .. import state
 from ..errors import error
+from ..sizes.traced import TracedSize
 from ..state import leaves
 from .arithmetic import INT_BOUND, OPERATIONS, OPERATORS
 from .array import BINARY, COMPARISONS, UNARY, TracedNpArray
 from .scalar import TracedScalar
-from .sizes import TracedSize
 
 if TYPE_CHECKING:
     from ..calls import Call

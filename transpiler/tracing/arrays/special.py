@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ..errors import in_library
-from ..recording.counting import arange, size_of
 from ..recording.recorder import OWN
+from ..sizes.counting import arange, size_of
+from ..sizes.traced import TracedSize, holds_size, pinned
 from ..state import fixed_shape, holds_traced, is_traced
 from .array import TracedNpArray
 from .number import TracedNumber, choose, convert, is_number, of_size
 from .scalar import TracedScalar
-from .sizes import TracedSize, holds_size, pinned
 from .twin import original_of
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 from .. import state
 from ..errors import error, is_library, user_frame
+from ..sizes.traced import TracedSize
 from ..state import is_traced
 from ..surroundings.contents import is_users
-from .sizes import TracedSize
 
 
 class Text(str):

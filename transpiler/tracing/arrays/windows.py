@@ -15,9 +15,9 @@ import torch
 from torch import fx
 
 from ...semantics.arrays import demand
+from ..sizes.traced import TracedSize
 from ..state import is_traced
 from .number import TracedNumber, settled
-from .sizes import TracedSize
 
 if TYPE_CHECKING:
     from ..recording.recorder import Recorder

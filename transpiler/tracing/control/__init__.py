@@ -1,0 +1,1 @@
+"""Branches, loops and caught errors that hang on values."""

@@ -23,10 +23,10 @@ from ..errors import TraceError, error, is_library, own_place
 from ..module import TracedModule
 from ..recording.compare import compare_graphs, values_of
 from ..recording.duplicates import key_of
-from ..recording.extents import Guard
 from ..recording.inputnames import add_inputs
 from ..recording.outputs import is_inline
-from ..recording.shapes import extents_of
+from ..sizes.extents import Guard
+from ..sizes.shapes import extents_of
 from ..surroundings.structure import Fixed, Leaf, Node, flatten, rebuild, same
 from .conditions import Block, Plan, decisions_about
 from .risks import may_fail, must_stay

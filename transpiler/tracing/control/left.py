@@ -13,8 +13,8 @@ from torch import fx
 from ...semantics.arrays import as_tensor
 from ..arrays.array import TracedNpArray
 from ..recording.outputs import pinned_in
-from ..recording.shapes import extents_of
 from ..recording.storage import Storage
+from ..sizes.shapes import extents_of
 from ..surroundings.contents import ATOMS
 from ..surroundings.structure import Fixed, Leaf, Node, children, flatten, is_leaf
 from ..tracer import Tracer

@@ -23,12 +23,12 @@ from ...semantics.table import Refused
 from ..arrays.array import TracedNpArray
 from ..arrays.number import DTYPES, TracedNumber, is_number, kind_of, new_number, tensor_as
 from ..arrays.scalar import TracedScalar
-from ..arrays.sizes import TracedSize
 from ..arrays.text import message_of
 from ..errors import TraceError, error
 from ..recording.layout import laid_out, layout_of
 from ..recording.recorder import contents_of_tensor
 from ..recording.storage import Storage
+from ..sizes.traced import TracedSize
 from ..state import is_traced
 from ..surroundings.contents import ATOMS
 from ..surroundings.structure import children, same

@@ -17,7 +17,7 @@ from typing import Any, List, NoReturn  # noqa: UP035 - TorchScript reads List
 import torch
 from torch import fx
 
-from .extents import Guard
+from ..sizes.extents import Guard
 from .layout import layout_of
 
 FREE = -1

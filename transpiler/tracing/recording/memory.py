@@ -15,14 +15,14 @@ from ...semantics.arrays import as_tensor
 from ..arrays.array import TracedNpArray
 from ..arrays.number import TracedNumber
 from ..arrays.scalar import TracedScalar
-from ..arrays.sizes import TracedSize, pinned
 from ..calls import Call, shares
 from ..control.catching import caught_here, raised_by
 from ..errors import TraceError, error, in_library
+from ..sizes.counting import shape_of
+from ..sizes.measuring import shape_unseen
+from ..sizes.traced import TracedSize, pinned
 from ..state import holds_traced
 from .compare import values_of
-from .counting import shape_of
-from .measuring import shape_unseen
 from .recorder import LAYOUT, OWN, Recorder
 from .storage import Storage, owner_of
 

@@ -11,12 +11,12 @@ from torch import fx
 from ...semantics.table import Refused, module_of
 from ..arrays.array import TracedNpArray
 from ..arrays.number import TracedNumber, only
-from ..arrays.sizes import TracedSize, pinned
 from ..arrays.text import Text
 from ..control.risks import must_stay
 from ..errors import error
 from ..generating import Generator
 from ..module import Face, TracedModule
+from ..sizes.traced import TracedSize, pinned
 from ..surroundings.contents import ATOMS
 from ..surroundings.reach import reaches_traced
 from ..surroundings.structure import Fixed, Leaf, Node, flatten, is_plain, rebuild

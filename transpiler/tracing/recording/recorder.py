@@ -19,12 +19,12 @@ import torch
 from torch import fx
 from torch.overrides import TorchFunctionMode
 
-from ..arrays.sizes import TracedSize, holds_size, pinned, plain
 from ..errors import TraceError, error, user_frame
+from ..sizes.measuring import COUNTED, MAKERS, Measuring, made_of_sizes
+from ..sizes.outlines import Outlines, part_of
+from ..sizes.traced import TracedSize, holds_size, pinned, plain
 from ..surroundings.usercalls import settings, user_call
 from .compare import values_of
-from .measuring import COUNTED, MAKERS, Measuring, made_of_sizes
-from .outlines import Outlines, part_of
 from .shells import Shells
 from .torchnames import GETTERS, LAYOUTS, METADATA, RANDOM, SIZES, VALUES, refuse_random, refuse_values
 

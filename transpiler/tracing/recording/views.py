@@ -18,11 +18,11 @@ from ...semantics.indexing import on_bits
 from ...semantics.views import sizes
 from ..arrays.arguments import Arguments
 from ..arrays.array import TracedNpArray
-from ..arrays.sizes import TracedSize, plain
 from ..calls import Call
+from ..sizes.measuring import shape_unseen
+from ..sizes.traced import TracedSize, plain
 from ..table import Known
 from ..table import method as known_method
-from .measuring import shape_unseen
 from .recorder import LAYOUT, OWN
 
 _SAME_ORDER = frozenset((

@@ -19,7 +19,7 @@ import torch
 from ..arrays.array import TracedNpArray
 from ..arrays.number import TracedNumber
 from ..arrays.scalar import TracedScalar
-from ..arrays.sizes import TracedSize
+from ..sizes.traced import TracedSize
 from ..state import current
 from .contents import ATOMS, bits_of, contents_of, is_users, slots_of
 

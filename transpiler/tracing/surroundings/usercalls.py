@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..arrays.sizes import pinned
 from ..arrays.tensor import is_shell
 from ..recording.shells import PLAIN, mapped, memory_of, tensors_in
 from ..recording.torchnames import GETTERS, METADATA, REFUSED, SIZES, refuse_random, refuse_values
+from ..sizes.traced import pinned
 from ..state import holds_traced, is_traced
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Processes: what a node does to its own ends with it."""

@@ -20,10 +20,10 @@ import torch
 
 from ...semantics.arrays import python_number
 from .. import state
-from ..recording import extents
+from . import extents
 
 if TYPE_CHECKING:
-    from ..recording.measuring import Measuring
+    from .measuring import Measuring
 
 
 class TracedSize(torch.SymInt):

@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import fx
 
-from ..arrays.sizes import TracedSize, holds_size, pinned
 from ..errors import user_frame
+from ..recording.torchnames import SIZES
 from . import extents
 from .shapes import extents_of
-from .torchnames import SIZES
+from .traced import TracedSize, holds_size, pinned
 
 COUNTED = {"unbind": 1, "split": 2, "chunk": 2, "tensor_split": 2}
 """Functions that give as many tensors as sizes have it, and where their `dim` stands."""

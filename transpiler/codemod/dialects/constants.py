@@ -10,10 +10,10 @@ import ast
 import os
 import re
 
-from ..source.facts.module import Module
-from ..source.reading.project import Project
-from ..source.reading.walking import walk
-from .plain import COMPUTED
+from ...source.facts.module import Module
+from ...source.reading.project import Project
+from ...source.reading.walking import walk
+from ..plain import COMPUTED
 
 
 def tensor_name(module: Module, name: str, dtype: str | None, project: Project) -> str | None:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from ..source.reading.names import FunctionNode, Names
-from ..source.reading.nodes import functions_in
-from ..source.reading.walking import walk
-from .imports import add_imports, drop_unused, free_names
+from ...source.reading.names import FunctionNode, Names
+from ...source.reading.nodes import functions_in
+from ...source.reading.walking import walk
+from ..imports import add_imports, drop_unused, free_names
 
 DECORATOR = "on_torch"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from ...codemod.rewriting_expressions import Expressions
-from ..reading.text import sub_expressions
-from .known import Fact
+from ...source.facts.known import Fact
+from ...source.reading.text import sub_expressions
+from ..rewriting_expressions import Expressions
 
 
 def missing(r: Expressions, undeclared: list[str]) -> str:
