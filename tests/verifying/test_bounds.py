@@ -68,6 +68,15 @@ def test_within_declared_bounds_there_is_no_limit(fn: Any) -> None:
     assert report.ok and not report.findings, str(report)
 
 
+def test_windows_that_reach_beyond_the_end_are_warnings() -> None:
+    def window(x):
+        i = int(x[0])
+        return x[i : i + 2] * 2
+
+    report = np2fx.verify(window, spec={"x": "float64[6] in [0, 5.2]"}, max_examples=60, ways=("trace",))
+    assert report.ok and [finding.severity for finding in report.findings] == ["warning"], str(report)
+
+
 def test_a_graph_that_never_answers_is_not_ok() -> None:
     def huge(x):
         return x + int(x[0])

@@ -28,6 +28,10 @@ _BOUNDS = {
         "the kind of a number of a graph does not hang on values, and Python's power of two ints is an int or a float",
         "write float(v) ** p, or np.power of arrays",
     ),
+    "another length than when it was traced": (
+        "a window at a computed place has one length in a graph, and NumPy's is cut off at the end of the array",
+        "keep the place within the array (np.clip(i, 0, len(x) - n)), or declare what the argument is in",
+    ),
 }
 _TORCH = ("int too big to convert", "Overflow when unpacking long", "can't convert negative int to unsigned")
 """How torch says that it takes no Python int beyond int64."""
