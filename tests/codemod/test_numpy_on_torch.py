@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import subprocess
@@ -69,6 +70,44 @@ def test_torch_where_the_facts_decide():
     np.testing.assert_array_equal(names["open_"]([1, 2]), [512, 1024])  # type: ignore[operator]
 
 
+def test_what_comes_without_a_tensor_stays_numpys():
+    class Held:
+        def __init__(self, x):
+            self.x = x
+
+        @npx.on_torch
+        def same(self):
+            self.last = [self.x, type(npx.ones(1)), npx.linalg.norm is np.linalg.norm]
+            return self.last[0] is self.x
+
+    @npx.on_torch
+    def f(x, *more):
+        return type(npx.zeros(1)), type(x)
+
+    @npx.on_torch
+    def outer(x, call):
+        return call(x), call(torch.ones(1)), npx.sin is np.sin
+
+    x, t = np.ones(2), torch.ones(2)
+    assert all(f(*args)[0] is np.ndarray for args in ((x,), ([x],), (1, {"a": x}), (Held(x), [1.0]), (Held([x]),)))
+    for tensors in ((t,), (x, t), (x, [1, {"a": t}]), (x, Held(t)), (x, Held([t])), (x, Held(npx.ndarray.of(t))), (torch.nn.Linear(1, 1),)):
+        assert f(*tensors)[0] is npx.ndarray
+    assert outer(x, f) == ((np.ndarray, np.ndarray), (npx.ndarray, npx.ndarray), True)
+    held = Held(x)
+    assert held.same() and held.last[0] is x and held.last[1:] == [np.ndarray, True]
+    with npx.always_on_torch():
+        assert f(x) == (npx.ndarray,) * 2
+    with torch.device("cpu"):
+        assert f(x)[0] is npx.ndarray
+
+
+@pytest.fixture
+def on_torch():
+    with npx.always_on_torch():
+        yield
+
+
+@pytest.mark.usefixtures("on_torch")
 def test_the_boundary():
     seen = []
 
@@ -126,6 +165,30 @@ def test_generators_hand_out_numpys_arrays():
     assert end.value.value == 4.0
 
 
+@pytest.mark.parametrize("x", [np.ones(3), torch.ones(3)])
+def test_generators_that_are_contexts(x):
+    left = []
+
+    @contextlib.contextmanager
+    @npx.on_torch
+    def scaled(x):
+        try:
+            yield npx.sum(x)
+        except ValueError:
+            left.append(type(npx.zeros(1)))
+        finally:
+            left.append("closed")
+
+    with scaled(x) as total:
+        assert total == 3
+        raise ValueError("in the block")
+    assert left == [npx.ndarray if isinstance(x, torch.Tensor) else np.ndarray, "closed"]
+    rows = scaled.__wrapped__(x)  # type: ignore[attr-defined]
+    next(rows)
+    rows.close()
+    assert left[2:] == ["closed"]
+
+
 def test_the_command(tmp_path):
     path = tmp_path / "m.py"
     path.write_text(PAIRS["names"][0])
@@ -144,8 +207,10 @@ def test_each_dialect_calls_the_other():
     assert "torch.sqrt" in new and new.count("@npx.on_torch") == 1
     names: dict[str, object] = {}
     exec(new, names)
-    assert names["open_"]([1.0, 4.0]) == (6.0, True, npx.ndarray)  # type: ignore[operator]
-    assert names["open_"]([1.0, 4.0], last=0)[0] == 4.0  # type: ignore[operator]
+    assert names["open_"]([1.0, 4.0]) == (6.0, True, np.ndarray)  # type: ignore[operator]
+    with npx.always_on_torch():
+        assert names["open_"]([1.0, 4.0]) == (6.0, True, npx.ndarray)  # type: ignore[operator]
+        assert names["open_"]([1.0, 4.0], last=0)[0] == 4.0  # type: ignore[operator]
 
 
 class Kind(enum.IntEnum):

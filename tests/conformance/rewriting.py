@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 import np2fx
+import np2fx.numpy as npx
 import numpy as np
 
 from .cases import Case, arguments, load
@@ -34,7 +35,8 @@ def judge(dialect: str, case: Case) -> Verdict:
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            verdict, why = _judge(dialect, case)
+            with npx.always_on_torch():
+                verdict, why = _judge(dialect, case)
         except Exception as error:
             verdict, why = "crash", f"{type(error).__name__}: {error}"[:200]
     return Verdict(dialect, case.id, verdict, why)

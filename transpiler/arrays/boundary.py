@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
+import itertools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, TypeVar
 
 import numpy
@@ -23,33 +25,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 def on_torch(function: F) -> F:
     """Decorates a function whose text is NumPy's, read from `np2fx.numpy`: its callers need not change.
 
-    NumPy's arrays come in as arrays on the same memory, so that what is written into them is seen; what torch has no dtype for comes in
-    as it is. What leaves are NumPy's arrays on the same memory, tensors where tensors came in; so are the attributes that the function
-    gives to its arguments. What NumPy cannot look at (a gradient, another device) leaves as an array on its tensor. Tensors come in as
-    they are where the function itself speaks of torch."""
+    Called without a tensor it is what it was: NumPy's names are NumPy, and arrays are the caller's own. Called with tensors, with arrays on
+    tensors or objects that hold some, or within `always_on_torch`, it computes on arrays on tensors: NumPy's arrays come in as arrays on
+    the same memory, so that what is written into them is seen; what torch has no dtype for comes in as it is. What leaves are NumPy's
+    arrays on the same memory, tensors where tensors came in; so are the attributes that the function gives to its arguments. What NumPy
+    cannot look at (a gradient, another device) leaves as an array on its tensor. Tensors come in as they are where the function itself
+    speaks of torch."""
     speaks = _speaks_of_torch(function.__code__)
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
         def steps(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            if stays_numpys(args, kwargs):
+                return (yield from _steps(function(*args, **kwargs), world.numpys, None))
             passage, args, kwargs = _entered(args, kwargs, speaks)
-            made = function(*args, **kwargs)
-            sent: Any = None
-            while True:
-                try:
-                    with world.arrays():
-                        found = made.send(sent)
-                except StopIteration as end:
-                    passage.settle()
-                    return passage.outward(end.value)
-                passage.settle()
-                sent = passage.inward((yield passage.outward(found)))
+            return (yield from _steps(function(*args, **kwargs), world.arrays, passage))
 
         steps.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
         return steps  # type: ignore[return-value]
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if stays_numpys(args, kwargs):
+            token = world.on.set(world.NUMPYS)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                world.on.reset(token)
         passage, args, kwargs = _entered(args, kwargs, speaks)
         try:
             with world.arrays():
@@ -62,6 +64,29 @@ def on_torch(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
+def _steps(made: Generator[Any, Any, Any], around: Callable[[], Any], passage: Passage | None) -> Generator[Any, Any, Any]:
+    """A generator whose every step is made within `around`; what goes through a passage is settled after each."""
+    step: Callable[[], Any] = functools.partial(made.send, None)
+    while True:
+        try:
+            with around():
+                found = step()
+        except StopIteration as end:
+            return end.value if passage is None else passage.outward(end.value)
+        finally:
+            if passage is not None:
+                passage.settle()
+        try:
+            sent = yield found if passage is None else passage.outward(found)
+            step = functools.partial(made.send, sent if passage is None else passage.inward(sent))
+        except GeneratorExit:
+            with around():
+                made.close()
+            raise
+        except BaseException as error:
+            step = functools.partial(made.throw, error)
+
+
 def _speaks_of_torch(code: types.CodeType) -> bool:
     """Whether a function names torch, or what only tensors have."""
     inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
@@ -69,6 +94,79 @@ def _speaks_of_torch(code: types.CodeType) -> bool:
 
 
 _OF_TENSORS = frozenset(("torch", "numpy", "detach", "cpu", "cuda", "requires_grad", "is_tensor"))
+
+
+def stays_numpys(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call has nothing to do with torch: no tensor is among its arguments or what they hold, and nobody watches torch's calls."""
+    if world.is_torch() or world.is_always_on_torch() or torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
+        return False
+    return not (_brings_tensors(args) or (kwargs and _brings_tensors(kwargs.values())))
+
+
+_PLAIN = frozenset(
+    (
+        *(int, float, complex, bool, str, bytes, type(None), slice, range, type, types.FunctionType, types.MethodType, types.ModuleType),
+        *(numpy.ndarray, numpy.dtype, *numpy.sctypeDict.values(), numpy.random.Generator, numpy.random.RandomState),
+    )
+)
+_HOLDERS = (list, tuple, set, frozenset, dict, collections.deque)
+_DEEPEST, _FIRST = 4, 8
+"""How deep lists in lists are looked through, and how many elements of a list that an object holds."""
+
+
+def _brings_tensors(items: Any, depth: int = 0) -> bool:
+    if _PLAIN.issuperset(map(type, items)):
+        return False
+    for x in items:
+        part = _part_of(type(x))  # type: ignore[arg-type]  # a class is hashable
+        if part == "torch":
+            return True
+        if part == "holder" and depth < _DEEPEST and _brings_tensors(_elements(x), depth + 1):
+            return True
+        if part == "object" and depth < _DEEPEST:
+            held = object.__getattribute__(x, "__dict__")
+            if type(held) is dict and _holds_tensors(held):
+                return True
+    return False
+
+
+def _holds_tensors(held: dict[str, Any]) -> bool:
+    """Whether a tensor is among the attributes of an object, or the first elements of lists and dicts among them."""
+    holders = _holders(tuple(map(type, held.values())))
+    if not holders:
+        return holders is None
+    values = tuple(held.values())
+    for place in holders:
+        kinds = set(map(type, itertools.islice(_elements(values[place]), _FIRST)))
+        if not kinds <= _PLAIN and any(_part_of(kind) == "torch" for kind in kinds):
+            return True
+    return False
+
+
+@functools.lru_cache(maxsize=4096)
+def _holders(kinds: tuple[type, ...]) -> tuple[int, ...] | None:
+    """Which of values of these kinds hold others; None where one is something of torch's."""
+    parts = [_part_of(kind) for kind in kinds]
+    return None if "torch" in parts else tuple(i for i, part in enumerate(parts) if part == "holder")
+
+
+@functools.lru_cache(maxsize=4096)
+def _part_of(kind: type) -> str:
+    """What an object of a class is here: something of torch's, what holds others, one with attributes, or nothing to look into."""
+    if kind in _PLAIN:
+        return ""
+    if kind is ndarray or issubclass(kind, (torch.Tensor, Graded)):
+        return "torch"
+    if issubclass(kind, _HOLDERS):
+        return "holder"
+    return "object" if kind.__dictoffset__ and kind.__module__ not in _NOT_THE_USERS else ""
+
+
+def _elements(x: Any) -> Any:
+    """What a list, set or dict holds, whatever its class says when it is asked."""
+    if isinstance(x, dict):
+        return dict.values(x)
+    return x if type(x) in _HOLDERS else next(k for k in _HOLDERS if isinstance(x, k)).__iter__(x)
 
 
 def _entered(args: tuple[Any, ...], kwargs: dict[str, Any], speaks: bool) -> tuple[Passage, tuple[Any, ...], dict[str, Any]]:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ...arrays.world import always_on_torch
 from ...codemod.texts import files_around, rewritten_texts
 from ...semantics import table
 from ...source.reading.project import root_of
@@ -233,7 +234,7 @@ class Form:
         self.world, self.function = world, function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with self.world.entered():
+        with self.world.entered(), always_on_torch():
             args, kwargs = self.world.adopted(args), self.world.adopted(kwargs)
             return self.function(*args, **kwargs)
 
