@@ -12,10 +12,15 @@ if TYPE_CHECKING:
     from .arrays.tensors import boundary as boundary
     from .codemod.rewrite import rewrite_source as rewrite_source
     from .converting import convert as convert
+    from .pipeline.deployed.loading import Pipeline as Pipeline
     from .pipeline.export import ExportError as ExportError
     from .pipeline.export import export as export
     from .pipeline.node import node as node
     from .pipeline.random_inputs import random_inputs as random_inputs
+    from .pipeline.session.compiling import compile_graph as compile_graph
+    from .pipeline.session.errors import PipelineError as PipelineError
+    from .pipeline.session.running import start as start
+    from .pipeline.session.running import stop as stop
     from .source.findings.check import check_source as check_source
     from .source.findings.finding import ConversionError as ConversionError
     from .source.findings.finding import Finding as Finding
@@ -34,6 +39,8 @@ _HOME = {
     "ConversionError": ".source.findings.finding", "Finding": ".source.findings.finding",
     "node": ".pipeline.node", "annotate": ".pipeline.annotate",
     "use_rules": ".support.own_rules", "random_inputs": ".pipeline.random_inputs",
+    "start": ".pipeline.session.running", "stop": ".pipeline.session.running", "compile_graph": ".pipeline.session.compiling",
+    "PipelineError": ".pipeline.session.errors", "Pipeline": ".pipeline.deployed.loading",
     "export": ".pipeline.export", "ExportError": ".pipeline.export",
 }  # fmt: skip
 _RUNTIME = ("torch", "numpy")

@@ -175,15 +175,15 @@ def _regions(tree: ast.Module, names: Names, functions: dict[Function, tuple[str
     blocks: list[tuple[Function | None, list[ast.stmt]]] = [(None, tree.body), *((f, f.body) for f in functions)]
     for function, body in blocks:
         starts = {}
-        for statement in _own_statements(body):
-            for call in _calls(statement):
+        for statement in own_statements(body):
+            for call in calls_in(statement):
                 tail = _region_call(call, names)
-                label = _label(call)
+                label = label_of(call)
                 if tail == "input_tensors" and label not in starts:
                     starts[label] = (statement, call)
                 elif tail == "output_tensors" and label in starts:
                     first, entry = starts.pop(label)
-                    lines = _between(body, first, statement)
+                    lines = between(body, first, statement)
                     if lines:
                         yield Node(label, function, lines, "region", inputs=tuple(_targets(first, entry)))
 
@@ -197,12 +197,12 @@ def _region_call(call: ast.Call, names: Names) -> str | None:
     return tail if tail in ("input_tensors", "output_tensors") and head.split(".")[0] in _REGION_MODULES else None
 
 
-def _label(call: ast.Call) -> str:
+def label_of(call: ast.Call) -> str:
     first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("name", "node")), None)
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ast.unparse(first) if first else ""
 
 
-def _own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The simple statements of a body in order, those of compound statements in their place, none of inner functions."""
     for statement in body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -210,21 +210,21 @@ def _own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         inner = [s for field_ in ("body", "orelse", "finalbody") for s in getattr(statement, field_, [])]
         inner += [s for h in getattr(statement, "handlers", []) for s in h.body]
         if inner:
-            yield from _own_statements(inner)
+            yield from own_statements(inner)
         else:
             yield statement
 
 
-def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
     return (n for n in walk(statement) if isinstance(n, ast.Call))
 
 
-def _between(body: list[ast.stmt], first: ast.stmt, last: ast.stmt) -> list[ast.stmt]:
+def between(body: list[ast.stmt], first: ast.stmt, last: ast.stmt) -> list[ast.stmt]:
     """The statements of the innermost block that holds both ends, from one to the other."""
     for n, statement in enumerate(body):
         if statement.lineno <= first.lineno and (last.end_lineno or 0) <= (statement.end_lineno or 0) and statement is not first:
             for name in ("body", "orelse", "finalbody"):
-                found = _between(getattr(statement, name, []), first, last)
+                found = between(getattr(statement, name, []), first, last)
                 if found:
                     return found
         if statement.lineno <= first.lineno <= (statement.end_lineno or 0):
@@ -249,7 +249,7 @@ def _helpers(nodes: list[Node], names: Names, functions: dict[Function, tuple[st
     while pending:
         node = pending.pop(0)
         owner = functions[node.function][0].rpartition(".")[0] if node.function is not None else ""
-        for call in (c for s in node.body for c in _calls(s)):
+        for call in (c for s in node.body for c in calls_in(s)):
             callee = names.definition(call.func)
             if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id in ("self", "cls"):
                 callee = by_method.get(f"{owner}.{call.func.attr}") if owner else None

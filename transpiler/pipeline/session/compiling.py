@@ -1,0 +1,130 @@
+"""`compile_graph`: the noted nodes as graphs, held against what the nodes gave, written with their wiring."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+
+from ...source.findings.finding import Finding, make_finding
+from ...tracing import TraceError, trace
+from ..deployed.description import BACKENDS, describe, write
+from ..export import ExportError, export
+from . import latest
+from .errors import PipelineError, refused
+from .running import Node, Session
+from .sources import values_of
+from .wiring import wired
+
+SUFFIXES = {"jit": "pt", "onnx": "onnx", "pt2": "pt2"}
+
+
+def compile_graph(visualize: bool = True, verbose: bool | None = None, validate: bool = True, rtol: float = 1e-5, atol: float = 1e-6,
+                  strict: bool = True, graph_configs: Any = None) -> dict[str, Any]:  # fmt: skip
+    """Make graphs of the nodes of the session that was stopped, and write them, with a description of their wiring, to its folder.
+
+    validate       hold each graph against what its node gave in every noted call, to `rtol` and `atol`
+    strict         raise PipelineError where a node has no graph, or where a value came from node to node on a way that was not noted;
+                   else the result says so
+    graph_configs  a dict that is kept in the description, as `frequency` of the steps
+
+    Returns, for each node, True, or the exception that says why there is no graph. `visualize` and `verbose` are taken for leapp's sake."""
+    session = latest()
+    if session is None or session.is_open:
+        what = "is still under way" if session is not None else "was begun"
+        raise refused("not-rewritten", f"no pipeline was stopped: one {what}" if session else "no pipeline was begun",
+                      "call np2fx.stop() first" if session else "call np2fx.start() first")  # fmt: skip
+    _check_ended(session)
+    wiring = wired(session)
+    if strict and wiring.findings:
+        raise PipelineError(*wiring.findings)
+    results: dict[str, Any] = {}
+    files: dict[str, Path] = {}
+    session.folder.mkdir(parents=True, exist_ok=True)
+    for node in sorted(session.nodes.values(), key=lambda n: n.order):
+        try:
+            file = _made(session, node, validate, rtol, atol)
+            results[node.name] = True
+            if file is not None:
+                files[node.name] = file
+        except (TraceError, ExportError, PipelineError) as error:
+            results[node.name] = error
+    failed = {name: error for name, error in results.items() if error is not True}
+    if strict and failed:
+        raise PipelineError(*(f for name, error in failed.items() for f in _findings(session.nodes[name], error)))
+    checked = {n.name: len(n.calls) for n in session.nodes.values() if validate and results[n.name] is True}
+    write(session.folder / f"{session.name}.yaml", *describe(session, wiring, files, checked, graph_configs))
+    return results
+
+
+def _check_ended(session: Session) -> None:
+    unfinished = [n for n in session.nodes.values() if n.order < 0]
+    if unfinished:
+        node = unfinished[0]
+        raise refused("not-rewritten", f"node {node.name!r} has begun and never ended", "call annotate.output_tensors", node.place)
+    if not session.nodes:
+        raise refused("not-rewritten", "no node was called between start and stop", "mark nodes with annotate")
+
+
+def _made(session: Session, node: Node, validate: bool, rtol: float, atol: float) -> Path | None:
+    """The file of a node's graph, where one is wanted."""
+    if session.dry_run or node.name in session.left_out:
+        return None
+    how = BACKENDS.get(node.export_with) if node.export_with is not None else None
+    if node.export_with is not None and how is None:
+        raise ExportError(f"node {node.name!r} is to be exported with {node.export_with!r}, which is not known: {', '.join(BACKENDS)}")
+    function = node.traced
+    with _as_before(node):
+        graph = trace(function, *node.calls[0].arguments.values())
+    for call in node.calls if validate else ():
+        _compare(node, call.outputs, graph(*call.arguments.values()), rtol, atol)
+    if how is None:
+        return None
+    file = session.folder / f"{node.name}.{SUFFIXES[how]}"
+    return export(graph, file, how=how, example=list(node.inputs.values()))
+
+
+@contextlib.contextmanager
+def _as_before(node: Node) -> Iterator[None]:
+    """The arrays of a call as they were noted, whatever the trace does with them."""
+    try:
+        yield
+    except TraceError as error:
+        raise PipelineError(*(_placed(node, f) for f in error.findings)) from error
+
+
+def _placed(node: Node, finding: Finding) -> Finding:
+    import dataclasses
+
+    own = f"#{node.name}"
+    return dataclasses.replace(finding, path=finding.path.removesuffix(own)) if finding.path.endswith(own) else finding
+
+
+def _compare(node: Node, want: dict[str, Any], got: Any, rtol: float, atol: float) -> None:
+    got = got if isinstance(got, (tuple, list)) else (got,)
+    for (name, expected), found in zip(want.items(), got, strict=True):
+        a, b = values_of(expected), values_of(found) if isinstance(found, torch.Tensor) else numpy.asarray(found)
+        if a.dtype != b.dtype or a.shape != b.shape:
+            what = f"{b.dtype} of the shape {b.shape} where the node gave {a.dtype} of the shape {a.shape}"
+        elif not numpy.allclose(a, b, rtol, atol, equal_nan=True):
+            what = _first(b, a, rtol, atol)
+        else:
+            continue
+        raise refused("leaked-constant", f"output {name!r} of node {node.name!r} comes out of its graph as {what}",
+                      "the node reads something that changes and is none of its inputs: pass it in, or make it state "
+                      "(annotate.state_tensors)", node.place)  # fmt: skip
+
+
+def _first(got: Any, want: Any, rtol: float, atol: float) -> str:
+    apart = ~numpy.isclose(want, got, rtol, atol, equal_nan=True)
+    return f"{got[apart].flat[0]} where the node gave {want[apart].flat[0]}"
+
+
+def _findings(node: Node, error: Any) -> list[Finding]:
+    found = getattr(error, "findings", None)
+    return found or [make_finding("not-rewritten", path=node.place[0], line=node.place[1], severity="error", message=str(error),
+                                  hint="export it with another backend, or change the node")]  # fmt: skip
