@@ -229,6 +229,55 @@ def test_functions_and_methods_are_nodes(compiled):
     }  # fmt: skip
 
 
+def test_a_node_may_write_into_what_it_is_given(compiled):
+    def step(x):
+        y = annotate.input_tensors("centre", {"x": x})
+        y -= y.mean()
+        annotate.output_tensors("centre", {"y": y}, export_with="jit")
+        return y
+
+    pipeline = np2fx.Pipeline.load(compiled(step))
+    given = np.arange(3.0)
+    np.testing.assert_array_equal(pipeline.step({"centre/x": given})["centre/y"], [-1, 0, 1])
+    np.testing.assert_array_equal(given, np.arange(3.0))
+
+
+class Recurrent(torch.nn.Module):
+    def __init__(self, in_place):
+        super().__init__()
+        self.linear, self.in_place = torch.nn.Linear(3, 3), in_place
+        self.register_buffer("h", torch.zeros(3))
+        self.register_buffer("gain", torch.full((3,), 2.0))
+
+    def forward(self, x):
+        h = torch.tanh(self.linear(x) + self.h)
+        if self.in_place:
+            self.h.copy_(h)
+        else:
+            self.h = h
+        return h * self.gain
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_buffers_that_a_module_changes_are_state(compiled, in_place):
+    model, random = Recurrent(in_place).eval(), np.random.default_rng(3)
+
+    def step(x):
+        x = annotate.input_tensors("policy", {"x": torch.from_numpy(x).float()})
+        annotate.module("policy", model)
+        with torch.no_grad():
+            y = model(x)
+        return annotate.output_tensors("policy", {"y": y}, export_with="pt2")
+
+    folder = compiled(step)
+    assert wiring(folder)["feedback_flow"] == {"policy/h": ["policy/h"]} and wiring(folder)["inputs"] == {"policy": ["x"]}
+    pipeline = np2fx.Pipeline.load(folder)
+    model.h = torch.zeros(3)
+    for _ in range(5):
+        x = random.normal(size=3)
+        torch.testing.assert_close(pipeline.step({"policy/x": torch.from_numpy(x).float()})["policy/y"], step(x))
+
+
 def test_containers_have_their_arrays_by_name(compiled):
     def step(x):
         d = annotate.input_tensors("sum", {"obs": {"q": x, "v": [x * 2]}})

@@ -67,6 +67,13 @@ def register_buffer(name: str, tensors: Any) -> Any:
         tensors[0] if isinstance(tensors, (list, tuple)) else _passed_through(name, tensors))  # fmt: skip
 
 
+def module(name: str, model: Any, buffer_names: list[str] | None = None) -> None:
+    """The buffers of a torch module that the region `name` changes are its state: all buffers, or those of these dotted names."""
+    running = session.current()
+    if running is not None:
+        running.module(name, model, buffer_names)
+
+
 def mirror_leapp_tags(source: Any, target: Any) -> Any:
     """Says that `target`, which has the values of `source`, is the output that `source` is. Returns `target`."""
     running = session.current()

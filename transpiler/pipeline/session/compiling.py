@@ -16,7 +16,7 @@ from ..deployed.description import BACKENDS, describe, write
 from ..export import ExportError, export
 from . import latest
 from .errors import PipelineError, refused
-from .running import Node, Session
+from .running import Node, Session, copied
 from .sources import values_of
 from .wiring import wired
 
@@ -81,7 +81,7 @@ def _made(session: Session, node: Node, validate: bool, rtol: float, atol: float
     with _as_before(node):
         graph = trace(function, *node.calls[0].arguments.values())
     for call in node.calls if validate else ():
-        _compare(node, call.outputs, graph(*call.arguments.values()), rtol, atol)
+        _compare(node, call.outputs, graph(*copied(list(call.arguments.values()))), rtol, atol)
     if how is None:
         return None
     file = session.folder / f"{node.name}.{SUFFIXES[how]}"

@@ -15,20 +15,26 @@ import torch
 
 from ...source.findings.finding import Finding, make_finding
 from . import put
+from .buffers import Buffer, buffers_of, with_buffers
 from .errors import PipelineError, refused
 from .regions import Region, function_of, leaves, region_at
-from .sources import Source, Sources, values_of
+from .sources import Source, Sources, same_values, values_of
 
 
 @dataclass
 class Call:
-    """One call of a node: copies of its arrays by name, and where its inputs came from."""
+    """One call of a node: copies of its arrays by name, and where its inputs came from.
+
+    arguments  the inputs as its function takes them
+    updated    what states have become; `buffers` what the buffers of its modules are when it begins"""
 
     inputs: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     alike: dict[str, Source] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
+    updated: dict[str, Any] = field(default_factory=dict)
+    buffers: list[Any] = field(default_factory=list)
 
 
 @dataclass
@@ -37,6 +43,7 @@ class Node:
 
     function  what it computes: takes `arguments`, returns a tuple of `outputs`
     states    the names of the inputs that are state
+    buffers   the buffers of modules among them
     calls     those that were noted; `count` is how many there were
     order     its place among the nodes, by when their first calls ended"""
 
@@ -49,6 +56,7 @@ class Node:
     known: dict[str, Any] = field(default_factory=dict)
     brought: dict[Any, list[str]] = field(default_factory=dict)
     states: list[str] = field(default_factory=list)
+    buffers: list[Buffer] = field(default_factory=list)
     export_with: str | None = None
     calls: list[Call] = field(default_factory=list)
     count: int = 0
@@ -60,7 +68,7 @@ class Node:
         """Its function; that of a region is made of its text. Raises PipelineError where that cannot be."""
         if self.function is None:
             assert self.region is not None
-            self.function = function_of(self.region, self.brought, self.around, self.known)
+            self.function = with_buffers(function_of(self.region, self.brought, self.around, self.known), self.buffers)
         return self.function
 
     @property
@@ -111,14 +119,32 @@ class Session:
         if unknown:
             raise refused("not-rewritten", f"{unknown[0]!r} is no state of node {name!r}", "name it in annotate.state_tensors", node.place)
         assert node.open is not None
-        node.open.arguments.setdefault("", {}).update(tensors)
+        node.open.updated.update(tensors)
+
+    def module(self, name: str, model: torch.nn.Module, names: list[str] | None) -> None:
+        """Buffers of a module may be state of a node."""
+        node = self._entered(name)
+        assert node.open is not None
+        node.open.buffers += [(b, b.value, _copy(b.value)) for b in buffers_of(model, names)]
 
     def leave(self, name: str, tensors: Mapping[str, Any], export_with: str | None) -> None:
         """A call of a node ends."""
         node = self._entered(name)
         call = node.open
         assert call is not None
-        states = {n: call.inputs[n] for n in node.states} | call.arguments.pop("", {})
+        changed = {b.name: (b, before) for b, was, before in call.buffers if b.value is not was or not same_values(
+            values_of(b.value), values_of(before))}  # fmt: skip
+        if node.count == 0:
+            node.buffers = [b for b, _ in changed.values()]
+            node.states += list(changed)
+        elif not set(changed) <= {b.name for b in node.buffers}:
+            raise refused("not-rewritten", f"node {name!r} changes the buffer {min(changed)!r}, and did not in its first call",
+                          "name what is state in annotate.module, and let the first call change it", node.place)  # fmt: skip
+        for buffer in node.buffers:
+            before = next(before for b, _, before in call.buffers if b == buffer)
+            call.inputs[buffer.name] = call.arguments[buffer.name] = before
+            call.updated[buffer.name] = buffer.value
+        states = {n: call.inputs[n] for n in node.states} | call.updated
         self._close(node, call, {**tensors, **{n: states[n] for n in node.states}}, export_with)
 
     def call(self, name: str, function: Callable[..., Any], bound: inspect.BoundArguments, export_with: str | None) -> Any:
@@ -189,7 +215,7 @@ class Session:
                           f"write to it inside of a node, or give node {node.name!r} a copy that you have changed", place)  # fmt: skip
             else:
                 call.sources[name] = source
-        call.arguments.update({n: _deep_copy(v) for n, v in tensors.items()})
+        call.arguments.update({n: copied(v) for n, v in tensors.items()})
 
     def _entered(self, name: str) -> Node:
         node = self.nodes.get(name)
@@ -271,11 +297,12 @@ def _copy(value: Any) -> Any:
     return value.detach().clone() if isinstance(value, torch.Tensor) else value.copy()
 
 
-def _deep_copy(tensors: Any) -> Any:
+def copied(tensors: Any) -> Any:
+    """Containers of arrays with copies of these."""
     if isinstance(tensors, Mapping):
-        return {k: _deep_copy(v) for k, v in tensors.items()}
+        return {k: copied(v) for k, v in tensors.items()}
     if isinstance(tensors, (list, tuple)):
-        return type(tensors)(map(_deep_copy, tensors))
+        return type(tensors)(map(copied, tensors))
     return _copy(tensors) if _is_array(tensors) else tensors
 
 
