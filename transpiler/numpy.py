@@ -28,26 +28,31 @@ _OF_MODULES = ("__file__", "__path__", "__wrapped__")
 
 
 class _Names(types.ModuleType):
-    """A part of NumPy's namespace (`numpy.linalg`): of bare tensors inside functions that are torch, of arrays elsewhere."""
+    """A part of NumPy's namespace (`numpy.linalg`): of bare tensors inside functions that are torch, NumPy's own or of arrays elsewhere."""
 
-    def __init__(self, path: str, arrays: Any) -> None:
-        super().__init__(f"{__name__}.{path.removeprefix('numpy.')}", arrays.__doc__)
-        self.__dict__["_arrays"], self.__dict__["_tensors"] = arrays, _bare.namespace_of(path)
-        self.__dict__["_numpys"] = getattr(_numpy, path.removeprefix("numpy."))
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{__name__}.{name}", f"NumPy's `{name}` on torch.")
+        self.__dict__["_name"] = name
+
+    def _of(self) -> Any:
+        # Asked for when it is needed: some of NumPy's parts take long to import, or warn.
+        if _world.is_numpys():
+            return getattr(_numpy, self._name)
+        return _bare.namespace_of(f"numpy.{self._name}") if _world.is_torch() else getattr(_namespace, self._name)
 
     def __getattr__(self, name: str) -> Any:
         if name in _OF_MODULES:
             raise AttributeError(name)
-        return getattr(self._numpys if _world.is_numpys() else self._tensors if _world.is_torch() else self._arrays, name)
+        return getattr(self._of(), name)
 
     def __dir__(self) -> list[str]:
-        return dir(self._arrays)
+        return dir(getattr(_namespace, self._name))
 
 
 _parts: dict[str, _Names] = {}
 for _module in pkgutil.iter_modules(_numpy.__path__):  # so that `import np2fx.numpy.linalg` finds it
-    if not _module.name.startswith("_") and isinstance(getattr(_numpy, _module.name, None), types.ModuleType):
-        _parts[_module.name] = _Names(f"numpy.{_module.name}", getattr(_namespace, _module.name))
+    if not _module.name.startswith("_") and _module.name in dir(_numpy):
+        _parts[_module.name] = _Names(_module.name)
         sys.modules[f"{__name__}.{_module.name}"] = _parts[_module.name]
 
 

@@ -194,6 +194,16 @@ def test_what_cannot_be_lifted_says_why_and_stays(name):
     assert any(message in f.message and f.hint and f.line for f in said), findings
 
 
+@pytest.mark.parametrize("size", ["size=None", "size: int | None = 3", "*, size: Optional[int] = 3"])
+@pytest.mark.parametrize("name", ["size", "n"])
+def test_sizes_that_may_be_none_are_single_numbers(size, name):
+    text = f"import numpy as np\n\ndef use(x, {size}):\n    n = size\n    return x + np.random.normal(size={name})\n"
+    new, findings = np2fx.rewrite_source(text, all_functions=True, random_as_input=True)
+    assert "random_1" not in new and any("single random number" in f.message for f in findings)
+    given = text.replace("None", "5").replace("Optional", "Final")
+    assert "random_1" in np2fx.rewrite_source(given, all_functions=True, random_as_input=True)[0]
+
+
 def test_helpers_and_callers_that_draw():
     helper = f"{HEAD}def noise(x):\n    return np.random.randn(3)\n\n\n" + node("return x + noise(x) + np.random.randn(3)")[len(HEAD) :]
     new, findings = np2fx.rewrite_source(helper, random_as_input=True)

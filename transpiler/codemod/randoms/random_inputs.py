@@ -149,6 +149,16 @@ def _numbers(args: ast.arguments) -> set[str]:
     return found | {a.arg for a in (*positional, *args.kwonlyargs) if calls.path(a.annotation or ast.Constant(0)) in ("int", "float")}
 
 
+def _optional(args: ast.arguments) -> set[str]:
+    """The parameters whose default is None, or whose annotation has one in it."""
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+    found = {a.arg for a, d in pairs if isinstance(d, ast.Constant) and d.value is None}
+    annotated = [a for a in (*positional, *args.kwonlyargs) if a.annotation is not None]
+    return found | {a.arg for a in annotated if any(word in ast.unparse(a.annotation) for word in ("None", "Optional"))}  # type: ignore[arg-type]
+
+
 class _Lifter:
     """Lifts the draws of one function."""
 
@@ -157,7 +167,7 @@ class _Lifter:
         args = function.args
         every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
         self.parameters = {a.arg for a in every}
-        self.numbers = _numbers(args)
+        self.numbers, self.optional = _numbers(args), _optional(args)
         self.annotated = {a.arg for a in every if a.annotation is not None and self._is_generator(a.annotation)}
         self.local_generators = {t.id for s in function.body if isinstance(s, ast.Assign) and self._makes_generator(s.value)
                                  for t in s.targets if isinstance(t, ast.Name)}  # fmt: skip
@@ -327,6 +337,9 @@ class _Lifter:
         size = given.get("x" if method == "permutation" else "size")
         if size is None or (isinstance(size, ast.Constant) and size.value is None):
             raise self._scalar(call)
+        if self._may_be_none(size, before):
+            raise _No(call, f"without a `{self.source.of(size)}` this is a single random number, which a graph does not take as an input",
+                      "give the size a default that is no None")  # fmt: skip
         self._need_sizes(call, [size], before, method == "permutation")
         dtype = "float64" if "dtype" not in given and method not in calls.INTEGERS else None
         rest = {k: v for k, v in given.items() if v is not size}
@@ -434,6 +447,15 @@ class _Lifter:
                 raise _No(call, f"the size `{self.source.of(size)}` cannot be told from the arguments' shapes",
                           "take it from the shape of an argument")  # fmt: skip
             self._need(size, before)
+
+    def _may_be_none(self, size: ast.expr, before: list[ast.stmt]) -> bool:
+        """Whether a size is a parameter whose default or annotation says that there may be none, by this name or another."""
+        if not isinstance(size, ast.Name):
+            return False
+        stores = self._stores(size.id, before)
+        if stores:
+            return any(isinstance(s, ast.Assign) and self._may_be_none(s.value, before[: before.index(s)]) for s in stores)
+        return size.id in self.optional
 
     def _known(self, e: ast.expr, before: list[ast.stmt]) -> bool:
         """An expression of parameters, constants and names of the module that nothing has changed so far."""
