@@ -142,7 +142,7 @@ def sign(x):
 
 @ufunc("numpy.square", exact_unsigned=True)
 def square(x):
-    return torch.mul(x, x)
+    return torch.square(x)
 
 @ufunc("numpy.reciprocal")
 def reciprocal(x):

@@ -34,8 +34,16 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
         return torch.clone(object)
     if dtype is None and copy is True and order == "K" and ndmin == 0 and scalars(object):
         return torch.stack(object)
+    if _is_array(object) and dtype is not None and copy is True and order == "K" and ndmin == 0:
+        return torch.clone(object) if is_of(object, to_torch(dtype)) else cast(object, to_torch(dtype))
     made = _as_array(object, dtype, order, copy)
     return zero_d_array(made if made.ndim >= ndmin else torch.reshape(made, (1,) * (ndmin - made.ndim) + tuple(made.shape)))
+
+def _is_array(a):
+    return isinstance(a, torch.Tensor) and a.ndim > 0
+
+def is_of(a, dtype):
+    return a.dtype == dtype
 
 def _as_array(a, dtype, order, copy=None):
     """An array of `a`: itself where it is one of that dtype and order. A scalar always makes a new one."""
@@ -47,6 +55,10 @@ def _as_array(a, dtype, order, copy=None):
 @rule("numpy.asarray", "numpy.asanyarray", kind="creation", view=True, examples=("np.asarray(a)", "np.asarray(a, 'f4')", "np.asarray(2.5)"))
 def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     """The array itself where it is one of that dtype and order already."""
+    if _is_array(a) and order is None and device is None and copy is None and (dtype is None or is_of(a, to_torch(dtype))):
+        return a
+    if _is_array(a) and order is None and device is None and copy is None:
+        return cast(a, to_torch(dtype))
     check_device(device)
     return zero_d_array(_as_array(a, dtype, order, copy))
 
@@ -61,6 +73,8 @@ def asarray_chkfinite(a, dtype=None, order=None):
 @rule("numpy.ascontiguousarray", kind="creation", view=True, examples=("np.ascontiguousarray(a)", "np.ascontiguousarray(m.T, np.float64)"))
 def ascontiguousarray(a, dtype=None, *, like=None):
     """At least 1-D."""
+    if _is_array(a) and dtype is None:
+        return a.contiguous()
     return torch.atleast_1d(_as_array(a, dtype, "C"))
 
 @rule("numpy.asfortranarray", kind="creation", view=True, examples=("np.asfortranarray(a)", "np.asfortranarray(m, np.float64)"))

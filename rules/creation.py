@@ -156,7 +156,10 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
     return zero_d_array(ordered(_filled(a.shape if shape is None else _new_shape(shape), fill_value, dtype, a.device), order))
 
 @rule("numpy.eye", kind="creation", examples=("np.eye(3)", "np.eye(2, 3, k=1)", "np.eye(3, dtype=a.dtype)"))
+@numpys_errors
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
+    if type(N) is int and M is None and k == 0 and dtype is float and order == "C" and device is None:
+        return torch.eye(N, dtype=torch.float64)
     check_device(device)
     if is_size(N) or is_size(M):
         return ordered(_on_diagonal(torch.eq, N, M, k, dtype), _c_or_f(order))
@@ -168,13 +171,18 @@ def _on_diagonal(compare, rows, columns, k, dtype):
     return cast(compare(torch.unsqueeze(torch.arange(rows), 1) + k, torch.arange(columns)), to_torch(dtype))
 
 @rule("numpy.identity", kind="creation", examples=("np.identity(3)", "np.identity(2, dtype=np.float32)"))
+@numpys_errors
 def identity(n, dtype=None, *, like=None):
+    if type(n) is int and dtype is None:
+        return torch.eye(n, dtype=torch.float64)
     return eye(n, dtype=float if dtype is None else dtype)
 
 @rule("numpy.arange", kind="creation", examples=(
     "np.arange(5)", "np.arange(1, 10, 3)", "np.arange(0.0, 1.0, 0.1)", "np.arange(5, 0, -2)", "np.arange(3, dtype='f4')"))  # fmt: skip
 def arange(start_or_stop=None, /, stop=None, step=1, dtype=None, *, device=None, like=None, **named):
     """The values are `start + i * (second - start)`, computed in the dtype, as NumPy does. Bounds must be known when tracing."""
+    if type(start_or_stop) is int and stop is None and step == 1 and dtype is None and device is None:
+        return torch.arange(not_negative(start_or_stop))
     check_device(device)
     start = named.pop("start", start_or_stop)
     if named:
@@ -189,6 +197,10 @@ def arange(start_or_stop=None, /, stop=None, step=1, dtype=None, *, device=None,
     if dtype is None and all(type(n) is int or is_size(n) for n in bounds) and step and (stop - bounds[0]) * step >= 0:
         return torch.arange(*bounds)
     return as_tensor(numpy.arange(*map(known, bounds), _numpys(dtype)))
+
+def not_negative(n):
+    """Of a length below 0 NumPy makes nothing; torch raises."""
+    return max(n, 0)
 
 _EXACT = (torch.int64, torch.float64, torch.float32)
 """Dtypes in which NumPy counts as torch does."""

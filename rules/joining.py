@@ -146,7 +146,15 @@ def _join_blocks(arrays, blocks, axis):
 @rule("numpy.append", kind="joining", examples=("np.append(a, b)", "np.append(x, y, axis=0)", "np.append(v, 3)"))
 def append(arr, values, axis=None):
     """Without `axis` both are flattened."""
+    if axis is None and isinstance(arr, torch.Tensor) and isinstance(values, torch.Tensor) and arr.dtype == values.dtype and arr.ndim == 1:
+        return _appended(arr, values)
     return concatenate((as_tensor(arr), as_tensor(values)), axis)
+
+def _appended(arr, values):
+    """An array, or a scalar, put behind an array with one axis."""
+    if values.ndim == 1:
+        return torch.cat([arr, values])
+    return torch.cat([arr, torch.reshape(values, (-1,))])
 
 @rule("numpy.insert", kind="joining",
       examples=("np.insert(v, 0, 5)", "np.insert(m, 1, 7, axis=0)", "np.insert(x, [0, 1], 2, axis=-1)", "np.insert(v, slice(0, 2), 1)",

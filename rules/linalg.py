@@ -22,7 +22,7 @@ from ..semantics.dtypes import complex_of, inexact, promote, real_of, to_numpy
 from ..semantics.entering import rule
 from ..semantics.matrices import chained, finite, square, stacked
 from ..semantics.table import Refused
-from ..semantics.views import giving_arrays
+from ..semantics.views import giving_arrays, numpys_errors
 from .arithmetic import ndarray_conj
 from .products import dot, exactly, is_plain, matmul, raised_as_numpy
 
@@ -54,11 +54,15 @@ def lapack(function, *arrays, **options):
       examples=("np.linalg.norm(x)", "np.linalg.norm(x, axis=-1)", "np.linalg.norm(x, axis=-1, keepdims=True)",
                 "np.linalg.norm(v, ord=np.inf)", "np.linalg.norm(v, 1)", "np.linalg.norm(m, 'fro')", "np.linalg.norm(m, axis=(0, 1))",
                 "np.linalg.norm(x, 3, axis=0)"))  # fmt: skip
+@numpys_errors
 def norm(x, ord=None, axis=None, keepdims=False):
     """A norm of vectors along `axis`, of matrices over a pair of axes, or of the whole array.
 
-    Squares are summed plainly, as NumPy does: `torch.linalg.vector_norm` scales them, and so differs where they overflow or vanish."""
+    Squares are summed plainly, as NumPy does: `torch.linalg.norm` takes none of a single element, so that it can neither overflow nor
+    vanish."""
     x = as_tensor(x)
+    if ord is None and (axis is None or isinstance(axis, int)) and isinstance(keepdims, bool) and x.dtype in (torch.float32, torch.float64):
+        return torch.sqrt(torch.sum(torch.square(x), dim=axis, keepdim=keepdims))
     x = cast(x, inexact(x.dtype))
     if axis is None and (ord is None or (x.ndim == 2 and ord in ("f", "fro")) or (x.ndim == 1 and ord == 2)):
         flat = torch.flatten(x)

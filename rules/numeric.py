@@ -25,7 +25,7 @@ from ..semantics.arrays import (
 from ..semantics.dtypes import WIDER, can_cast, inexact, promote, resolve, to_torch
 from ..semantics.entering import rule
 from ..semantics.table import Refused
-from ..semantics.views import giving_arrays
+from ..semantics.views import giving_arrays, numpys_errors
 from .arithmetic import absolute, add, divide, maximum, minimum, multiply, positive, remainder, subtract, trunc
 from .joining import concatenate
 from .logic import equal, greater, isfinite, isnan, less, less_equal
@@ -56,6 +56,8 @@ def clip_method(a, min=None, max=None, out=None, *, dtype=None, where=True):
 def _clipped(a, low, high, dtype, where):
     if dtype is None and where is True and _is_bound(a, low) and _is_bound(a, high) and not low is high is None:
         return torch.clamp(a, low, high)
+    if dtype is None and where is True and _bounds(a, low, high):
+        return torch.clamp(a, low, high)
     if where is not True:
         raise Refused("clip with where= is not supported", "use numpy.where")
     if not (a.is_floating_point() or a.is_complex() or a.dtype == torch.bool):
@@ -73,6 +75,12 @@ def _clipped(a, low, high, dtype, where):
     loop = resolve(_CLIP, (a.dtype, dtype_of(low), dtype_of(high)), None if dtype is None else to_torch(dtype))[-1]
     return minimum.compute(maximum.compute(a, low, dtype=loop), high, dtype=loop)
 
+def _bounds(a, low, high):
+    """True for two arrays that torch.clamp takes for bounds as NumPy does."""
+    if not isinstance(low, torch.Tensor) or not isinstance(high, torch.Tensor) or a.dtype not in (torch.float32, torch.float64):
+        return False
+    return low.dtype == a.dtype and high.dtype == a.dtype and a.ndim > 0
+
 def _is_bound(a, bound):
     """True for what torch.clamp takes for the same bound: None, or a number of `a`'s dtype."""
     return bound is None or stands_for(bound, a.dtype)
@@ -83,9 +91,10 @@ def round(a, decimals=0, out=None):
     """To `decimals` places, halves to even: `rint(a * 10**decimals) / 10**decimals`, NumPy's formula with its rounding errors.
 
     Integers stay integers. Booleans become float16, and raise TypeError for other decimals."""
-    a, decimals = as_tensor(a), operator.index(decimals)
+    a = as_tensor(a)
     if decimals == 0 and a.is_floating_point():
         return torch.round(a)
+    decimals = operator.index(decimals)
     if a.is_complex():
         return torch.complex(round(a.real, decimals), round(a.imag, decimals))
     if a.dtype == torch.bool and decimals:
@@ -185,6 +194,7 @@ def between(a, axis, start, stop):
 
 @rule("numpy.diff", kind="shape",
       examples=("np.diff(x)", "np.diff(x, n=2, axis=0)", "np.diff(v, prepend=0)", "np.diff(v, append=[1, 2])"))  # fmt: skip
+@numpys_errors
 def diff(a, n=1, axis=-1, prepend=numpy._NoValue, append=numpy._NoValue):
     """`n` times the difference of neighbours along `axis`; of booleans, whether they differ."""
     if n == 0:
@@ -194,6 +204,8 @@ def diff(a, n=1, axis=-1, prepend=numpy._NoValue, append=numpy._NoValue):
     a = as_tensor(a)
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
+    if prepend is numpy._NoValue and append is numpy._NoValue and a.dtype not in WIDER and not a.is_complex():
+        return torch.diff(a, n=n, dim=axis)
     axis = normalize_axis_index(axis, a.ndim)
     parts = [_edge(x, a, axis) for x in (prepend, a, append) if x is not numpy._NoValue]
     a = a if len(parts) == 1 else concatenate(parts, axis)

@@ -19,7 +19,7 @@ from ..semantics.arrays import as_tensor, cast
 from ..semantics.dtypes import WIDER, can_cast, promote, resolve, to_numpy, to_torch
 from ..semantics.entering import rule
 from ..semantics.table import Refused, refuse
-from ..semantics.views import giving_arrays
+from ..semantics.views import giving_arrays, numpys_errors
 from .arithmetic import multiply, ndarray_conj, negative, subtract
 from .creation import diagonal
 from .reductions import sum as summed
@@ -55,15 +55,23 @@ def exactly(product, *operands, dtype=None):
 
 @rule("numpy.dot", "numpy.ndarray.dot", kind="linalg", into="exact",
       examples=("np.dot(v, w)", "np.dot(m, m.T)", "np.dot(a, 2.0)", "np.dot(x, x.T)", "v.dot(w)"))  # fmt: skip
+@numpys_errors
 def dot(a, b, out=None):
     """Sum over the last axis of `a` and the second to last of `b` (for more than two dimensions this is not matmul).
 
     Numbers and 0-d arrays multiply. Raises ValueError where the lengths differ."""
+    if _is_blas(a) and _is_blas(b) and a.dtype == b.dtype and a.ndim == 1 and b.ndim == 1:
+        return torch.dot(a, b)
+    if _is_blas(a) and _is_blas(b) and a.dtype == b.dtype and a.ndim > 0 and b.ndim > 0 and b.ndim < 3:
+        return torch.matmul(a, b)
     a, b = as_tensor(a), as_tensor(b)
     if a.ndim == 0 or b.ndim == 0:
         return multiply.compute(a, b)
     _check_aligned(a, b, max(b.ndim - 2, 0))
     return exactly(torch.matmul if b.ndim < 3 else functools.partial(torch.tensordot, dims=([-1], [-2])), a, b)
+
+def _is_blas(x):
+    return isinstance(x, torch.Tensor) and x.dtype in BLAS
 
 def _check_aligned(a, b, axis):
     """torch would broadcast a length of 1."""

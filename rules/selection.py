@@ -38,12 +38,16 @@ from .indexing import getitem
 ))  # fmt: skip
 def where(condition, x=None, y=None, /):
     """`x` where the condition is true, else `y`; with the condition alone, the positions where it is true."""
-    if isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor) and x.dtype == y.dtype and _is_mask(condition, x):
-        return torch.where(condition, x, y)
-    if isinstance(x, torch.Tensor) and _is_mask(condition, x) and stands_for(y, x.dtype):
-        return torch.where(condition, x, y)
-    if isinstance(y, torch.Tensor) and _is_mask(condition, y) and stands_for(x, y.dtype):
-        return torch.where(condition, x, y)
+    if isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor) and x.dtype == y.dtype and _is_mask(condition):
+        return zero_d_array(torch.where(condition, x, y))
+    if isinstance(x, torch.Tensor) and _is_mask(condition) and stands_for(y, x.dtype):
+        return zero_d_array(torch.where(condition, x, y))
+    if isinstance(y, torch.Tensor) and _is_mask(condition) and stands_for(x, y.dtype):
+        return zero_d_array(torch.where(condition, x, y))
+    if _is_mask(condition) and type(x) is int and type(y) is int:
+        return zero_d_array(torch.where(condition, x, y))
+    if _is_mask(condition) and type(x) is float and type(y) is float:
+        return zero_d_array(torch.where(condition, torch.tensor(x, dtype=torch.float64), y))
     if x is None and y is None:
         return nonzero(condition)
     if x is None or y is None:
@@ -52,9 +56,8 @@ def where(condition, x=None, y=None, /):
     mask = as_tensor(condition, torch.bool)
     return zero_d_array(torch.where(mask, _in_dtype(x, dtype, mask.device), _in_dtype(y, dtype, mask.device)))
 
-def _is_mask(condition: Any, chosen: torch.Tensor) -> bool:
-    """Whether a condition is a mask of torch's, and what is chosen with it no 0-d array, which is more than a 0-d tensor."""
-    return isinstance(condition, torch.Tensor) and condition.dtype == torch.bool and (condition.ndim > 0 or chosen.ndim > 0)
+def _is_mask(condition: Any) -> bool:
+    return isinstance(condition, torch.Tensor) and condition.dtype == torch.bool
 
 def _in_dtype(x: Any, dtype: torch.dtype, device: Any = None) -> torch.Tensor:
     """An operand in the common dtype. A Python int that does not fit wraps, as `astype` makes it."""

@@ -19,6 +19,7 @@ from ..semantics.axes import on_axis
 from ..semantics.dtypes import promote
 from ..semantics.entering import rule
 from ..semantics.table import Refused
+from ..semantics.views import numpys_errors
 from .reductions import sortable_bits
 from .selection import along
 
@@ -38,8 +39,12 @@ def _sort_method(a, axis=-1, kind=None, order=None, *, stable=None):
 
 @rule("numpy.argsort", "numpy.ndarray.argsort", kind="sorting",
       examples=("np.argsort(x, kind='stable')", "np.argsort(f, axis=0, stable=True)", "np.argsort(z, None, 'stable')"))  # fmt: skip
+@numpys_errors
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
     """Ties keep their order, also where NumPy leaves it open (without kind='stable')."""
+    a = as_tensor(a)
+    if kind is None and order is None and stable is None and isinstance(axis, int) and a.ndim > 0 and not a.is_complex():
+        return torch.argsort(a, dim=axis, stable=True)
     _check_kind(kind, stable, order)
     return _order(*on_axis(torch.atleast_1d(as_tensor(a)), axis))
 

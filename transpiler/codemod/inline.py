@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import operator
 from typing import TYPE_CHECKING, Any
 
 from ..source.facts.known import UNKNOWN, Fact
 from ..source.facts.promotion import ASSUMED
-from ..source.facts.results import DOUBLES, SCALAR_TYPES
+from ..source.facts.results import DOUBLES, KEEP_INTEGERS, SCALAR_TYPES
 from ..source.flow.harmless import PICKY
 from ..source.reading.table import _tree as module_of
+from .lists import joined, promoted
 from .plain import FLOATS, INTEGERS
 
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
+
+
+_ALONG_THE_LAST = ("torch.diff", "torch.argsort", "torch.sort", "torch.linalg.cross")
+"""Functions of torch whose axis is the last one unless they are told another."""
+_ORDER = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 
 
 class _Undecided(Exception):
@@ -42,7 +49,7 @@ def inline(r: Expressions, call: ast.Call, rule: Any, args: list[ast.expr]) -> s
         return None  # the file means something else by `torch`: arguments and rule could not be told apart
     if r.exact or r.mirrored or any(isinstance(a, ast.Starred) for a in args) or any(k.arg is None for k in call.keywords):
         return None
-    if "#" in r.source.of(call) or rule.writes or (r.mutates and rule.view):
+    if rule.writes:
         return None
     try:
         env = _bind(r, rule, args, call.keywords)
@@ -50,12 +57,17 @@ def inline(r: Expressions, call: ast.Call, rule: Any, args: list[ast.expr]) -> s
             _check_loop(rule, env)
         chosen = [p.name for p in rule.parameters if p.name in env and env[p.name].given and env[p.name].text != p.default]
         env.asked.clear()
-        text = _Follower(env, rule.file).run(rule.function.body)
+        found = r.fact(call)
+        lone = call in r.valued or (found.kind == "array" and bool(found.rank))
+        text = _Follower(env, rule.file, lone, rule.view).run(rule.function.body)
         if not env.asked.issuperset(chosen):
             return None  # an argument that the rule never looks at on this way: NumPy may not take it
     except (_Undecided, StopIteration):
         return None
-    r.imported.add("torch")
+    itself = bool(args) and text == r.text(args[0])
+    if rule.view and not itself and not (args and r.sees_as_numpy(call, args[0])):
+        return None
+    r.imported.update(() if itself else ("torch",))
     return text
 
 
@@ -90,6 +102,8 @@ def _bind(r: Expressions, rule: Any, args: list[ast.expr], keywords: list[ast.ke
             env[p.name] = _Value(
                 r.text(node), r.fact(node), isinstance(node, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript))
             )
+            if rule.kind == "joining" and (display := joined(r, node)) is not None:
+                env[p.name] = _Value(*display)
         elif p.default is not None:
             env[p.name] = _Value(p.default, _literal_fact(ast.parse(p.default, mode="eval").body), given=False)
         elif p.kind not in ("var-positional", "var-keyword"):
@@ -117,8 +131,10 @@ def _fits(parameter: Any, node: ast.expr, fact: Fact, rule: Any) -> bool:
 
 
 def _literal_fact(node: ast.expr) -> Fact:
-    from ..source.facts.known import of_value
+    from ..source.facts.known import name, of_value
 
+    if isinstance(node, ast.Name) and node.id in ("float", "int", "bool", "complex"):
+        return name(f"builtins.{node.id}")
     try:
         return of_value(ast.literal_eval(node))
     except ValueError:
@@ -134,20 +150,25 @@ def _check_loop(rule: Any, env: dict[str, _Value]) -> None:
     if set(rule.names) & (DOUBLES | PICKY):
         raise _Undecided
     dtypes = {f.dtype for f in facts if f.is_tensor}
-    if len(dtypes) != 1 or not dtypes <= set(FLOATS):
+    integers = not KEEP_INTEGERS.isdisjoint(rule.names)
+    if len(dtypes) != 1 or not dtypes <= {*FLOATS, *(INTEGERS if integers else ())}:
         raise _Undecided
     for position, fact in enumerate(facts):
         if fact.is_tensor:
             continue
-        if fact.kind != "number" or fact.dtype not in ("int", "real", "float") or position not in rule.options.get("numbers", ()):
+        known = fact.kind == "number" and (fact.dtype in ("int", "real", "float") if dtypes <= set(FLOATS) else fact.dtype == "int")
+        if not known or position not in rule.options.get("numbers", ()):
             raise _Undecided
 
 
 class _Follower:
-    """Runs a rule's body on texts."""
+    """Runs a rule's body on texts.
 
-    def __init__(self, env: dict[str, _Value], file: str) -> None:
-        self.env, self.file = env, file
+    lone  a result without dimensions needs no mark that it is an array: it has some, or only its value counts
+    view  what is given back may be an argument itself"""
+
+    def __init__(self, env: dict[str, _Value], file: str, lone: bool = False, view: bool = False) -> None:
+        self.env, self.file, self.lone, self.view = env, file, lone, view
         self.used: dict[str, int] = {}
 
     def run(self, body: list[ast.stmt]) -> str:
@@ -175,12 +196,14 @@ class _Follower:
             return self.returned(e.body if self.decide(e.test) else e.orelse)
         e = self.unwrapped(e)
         if isinstance(e, ast.Name):
-            raise _Undecided
+            if not self.view or e.id not in self.env or self.env[e.id].fact.kind != "array":
+                raise _Undecided
+            return self.env[e.id].text if self.env[e.id].atom else f"({self.env[e.id].text})"
         if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and not e.keywords:
             function = self.function(e.func.id)
             if function is not None and len(function.args.args) == len(e.args):
                 values = {p.arg: self.value(a) for p, a in zip(function.args.args, e.args, strict=True)}
-                return _Follower(values, self.file).run(function.body)
+                return _Follower(values, self.file, self.lone, self.view).run(function.body)
         text = self.render(e)
         if any(n > 1 and not self.env[name].atom for name, n in self.used.items()):
             raise _Undecided
@@ -191,7 +214,7 @@ class _Follower:
         if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id in ("zero_d_array", "_same_kind") and e.args:
             source = e.args[-1] if e.func.id == "_same_kind" else None
             fact = self.env[source.id].fact if isinstance(source, ast.Name) and source.id in self.env else UNKNOWN
-            if fact.kind == "array" and fact.rank:
+            if self.lone or (fact.kind == "array" and fact.rank):
                 return e.args[0]
             raise _Undecided
         return e
@@ -227,7 +250,8 @@ class _Follower:
         raise _Undecided
 
     def call(self, e: ast.Call) -> str:
-        known = self.value(e) if not self._is_torch(e) else None
+        method = self._method(e)
+        known = self.value(e) if method is None and not self._is_torch(e) else None
         if known is not None:
             return known.text
         parts = [self.render(a) for a in e.args]
@@ -237,14 +261,26 @@ class _Follower:
         if any(k.arg == "keepdim" for k in kept):  # torch's overload without `dim` has no `keepdim`
             kept = [k for k in e.keywords if k in kept or k.arg == "dim"]
         parts += [f"{k.arg}={self.render(k.value)}" for k in kept]
-        return f"{ast.unparse(e.func)}({', '.join(parts)})"
+        return f"{method or ast.unparse(e.func)}({', '.join(parts)})"
+
+    def _method(self, e: ast.Call) -> str | None:
+        """A tensor's own method: `a.tolist`."""
+        if not (isinstance(e.func, ast.Attribute) and isinstance(e.func.value, ast.Name) and e.func.value.id in self.env):
+            return None
+        owner = self.env[e.func.value.id]
+        if not owner.fact.is_tensor:
+            raise _Undecided
+        text = self.render(e.func.value)
+        return f"{text if owner.atom else f'({text})'}.{e.func.attr}"
 
     def is_torch_default(self, e: ast.Call, k: ast.keyword) -> bool:
         """`dim=None` and `keepdim=False` are what torch does anyway."""
         value = self.env.get(k.value.id) if isinstance(k.value, ast.Name) else None
         constant = value.fact if value is not None else _literal_fact(k.value)
         if k.arg == "dim":
-            return constant.kind == "none"
+            return constant.kind == "none" or (constant.value == -1 and ast.unparse(e.func) in _ALONG_THE_LAST)
+        if k.arg == "n":
+            return constant.value == 1
         return k.arg in ("keepdim", "descending") and constant.kind == "number" and constant.value is False
 
     def value(self, e: ast.expr) -> _Value:
@@ -255,6 +291,12 @@ class _Follower:
             return _Value(ast.unparse(e), _literal_fact(e))
         if isinstance(e, ast.Name) and e.id in ("numpy", "torch"):
             raise _Undecided
+        if isinstance(e, ast.Attribute) and isinstance(e.value, ast.Name) and e.attr == "dtype" and e.value.id in self.env:
+            owner = self.env[e.value.id].fact
+            if owner.is_tensor and owner.dtype is not None:
+                return _Value(f"torch.{owner.dtype}", Fact("dtype", owner.dtype, value=owner.dtype))
+        if _is_torch_name(e) and ast.unparse(e).removeprefix("torch.") in SCALAR_TYPES.values():
+            return self.dtype(_Value("", Fact("text", value=ast.unparse(e).removeprefix("torch."))))
         if isinstance(e, ast.IfExp):
             return self.value(e.body if self.decide(e.test) else e.orelse)
         if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.args:
@@ -263,6 +305,12 @@ class _Follower:
             rest = [self.value(a) for a in e.args[1:]] if len(e.args) > 1 else []
             if e.func.id == "as_tensor" and first.fact.is_tensor and all(v.fact.kind == "none" for v in rest) and not e.keywords:
                 return first
+            own = [Fact("dtype", first.fact.dtype, value=first.fact.dtype)] if first.fact.is_tensor and first.fact.dtype else []
+            if e.func.id == "as_tensor" and own and [v.fact for v in rest] == own and not e.keywords:
+                return first
+            if e.func.id == "not_negative":
+                sure = first.fact.least is not None and first.fact.least >= 0
+                return first if sure else _Value(f"max({first.text}, 0)", first.fact)
             if e.func.id == "to_torch" and len(e.args) == 1:
                 return self.dtype(first)
             if e.func.id == "cast" and len(rest) == 1 and first.fact.is_tensor and rest[0].fact.kind == "dtype":
@@ -323,11 +371,19 @@ class _Follower:
     def compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
         if isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name) and left.value.id in self.env:
             return self.compare_attribute(self.env[left.value.id].fact, left.attr, op, right)
+        if isinstance(left, ast.Call) and ast.unparse(left.func) == "type" and isinstance(op, ast.Is):
+            return self.is_number(self.value(left.args[0]).fact, ast.unparse(right))
         if not isinstance(left, ast.Name) or left.id not in self.env:
             raise _Undecided
         if ast.unparse(right) == "numpy._NoValue":
             return (self.env[left.id].text == "numpy._NoValue") is isinstance(op, ast.Is)
         fact, constant = self.env[left.id].fact, _literal_fact(right)
+        if constant.kind == "name" and isinstance(op, ast.Is):
+            if fact.kind == "unknown":
+                raise _Undecided
+            return fact.value == constant.value
+        if type(op) in _ORDER and fact.kind == constant.kind == "number" and None not in (fact.value, constant.value):
+            return bool(_ORDER[type(op)](fact.value, constant.value))
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             wanted = isinstance(op, (ast.Is, ast.Eq))
             if isinstance(right, ast.Tuple) and not right.elts and fact.kind in ("number", "none"):
@@ -346,22 +402,18 @@ class _Follower:
                 return not wanted
         raise _Undecided
 
+    def is_number(self, fact: Fact, kind: str) -> bool:
+        """Whether a value is a Python number of one kind."""
+        if fact.kind == "unknown" or (fact.kind == "number" and fact.dtype in ("real", None)):
+            raise _Undecided
+        return fact.kind == "number" and fact.dtype == kind
+
     def compare_attribute(self, fact: Fact, attribute: str, op: ast.cmpop, right: ast.expr) -> bool:
         if not fact.is_tensor:
             raise _Undecided
         wanted = isinstance(op, (ast.Eq, ast.Is))
-        if attribute == "ndim" and fact.rank is not None and isinstance(right, ast.Constant) and isinstance(right.value, int):
-            n = right.value
-            table = {
-                ast.Eq: fact.rank == n,
-                ast.NotEq: fact.rank != n,
-                ast.Lt: fact.rank < n,
-                ast.LtE: fact.rank <= n,
-                ast.Gt: fact.rank > n,
-                ast.GtE: fact.rank >= n,
-            }
-            if type(op) in table:
-                return table[type(op)]
+        if attribute == "ndim" and fact.rank is not None and isinstance(right, ast.Constant) and type(op) in _ORDER:
+            return bool(_ORDER[type(op)](fact.rank, right.value))  # type: ignore[arg-type]
         if attribute == "dtype" and fact.dtype is not None:
             if isinstance(op, (ast.Eq, ast.NotEq)):
                 return self.same_dtype(fact.dtype, right) is wanted
@@ -449,6 +501,8 @@ class _Follower:
             raise _Undecided
         if target in FLOATS and fact.dtype in ("int", "real", "float"):
             return True
+        if target == "int64" and fact.dtype == "int":
+            return True  # one that does not fit is an error here and there
         if target in INTEGERS and fact.dtype == "int" and isinstance(fact.value, int):
             low, high = INTEGERS[target]
             return low <= fact.value < high
@@ -456,9 +510,12 @@ class _Follower:
 
     def alike(self, fact: Fact, of_scalars: bool = False) -> bool:
         """A list of tensors of one dtype and one rank, above 0 or 0 (`rules.joining.alike`, `scalars`)."""
-        if fact.kind != "sequence" or not fact.items or any(not i.is_tensor or i.dtype is None or i.rank is None for i in fact.items):
+        items = fact.items or ((fact.element,) if fact.element is not None and fact.items is None else ())
+        if fact.kind != "sequence" or not items or any(not i.is_tensor or i.rank is None for i in items):
             raise _Undecided
-        return len({(i.dtype, i.rank) for i in fact.items}) == 1 and bool(fact.items[0].rank) is not of_scalars
+        if not promoted({i.dtype for i in items}):
+            raise _Undecided
+        return len({i.rank for i in items}) == 1 and bool(items[0].rank) is not of_scalars
 
     def helper(self, e: ast.Call) -> bool | None:
         """A predicate of the rule's own file, followed in the same way."""
@@ -506,6 +563,8 @@ class _Follower:
         known = fact.is_tensor or fact.kind in ("none", "sequence") or (fact.kind == "number" and fact.dtype not in (None, "real"))
         if classes == "int" and known:
             return fact.kind == "number" and fact.dtype in ("int", "bool")
+        if classes == "bool" and known:
+            return fact.kind == "number" and fact.dtype == "bool"
         raise _Undecided
 
 

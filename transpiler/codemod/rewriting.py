@@ -85,6 +85,7 @@ class Rewriter(Expressions):
         self.used_up = {n.func for n in inside if isinstance(n, ast.Call)}
         self.used_up |= {n.value for n in inside if isinstance(n, (ast.Attribute, ast.Subscript))}
         self.consumed = {c for n in inside for c in self._consumed_by(n)}
+        self.valued = self._valued(inside)
         self.tested = {t for n in inside for test in _tests_of(n) for t in _asked_for_truth(test)}
         bound = [(t.id, s.value) for s in inside if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
         other = {
@@ -97,9 +98,10 @@ class Rewriter(Expressions):
         self.made_here = {n for n, _ in bound if all(self.fact(v).fresh for m, v in bound if m == n)} - other
         writing = [n for n in inside if n not in around and self._writes(n)]
         self.writes_own = not given_out and not retypes and all(map(self._writes_own, writing))
+        self.last = set() if given_out else self._at_the_end(node)
         if self.flips:
-            over = set() if given_out else self._at_the_end(node)
-            self.flips = any(self._flips(n, layouts) for n in inside if n not in around and n not in over and n not in self._still(inside))
+            kept = [n for n in inside if n not in around and n not in self.last and n not in self._still(inside)]
+            self.flips = any(self._flips(n, layouts) for n in kept)
         if isinstance(node, ast.Lambda):
             self.piece(node.body, self.text(node.body))
         else:
@@ -164,6 +166,8 @@ class Rewriter(Expressions):
 
     def statement(self, s: ast.stmt) -> None:
         plain = self.is_plain
+        before = self.source.slice(self.source.starts[s.lineno - 1], self.source.span(s)[0])
+        self.indent = before if not before.strip() else self.indent
         self._statement(s)
         self.opened(plain, s)
 
@@ -493,6 +497,16 @@ class Rewriter(Expressions):
             return [n.value]
         return []
 
+    def _valued(self, inside: list[ast.AST]) -> set[ast.AST]:
+        """The operands of arithmetic, and what is bound to names that are nothing else."""
+        computing = [n for n in inside if isinstance(n, (ast.BinOp, ast.UnaryOp, ast.Compare)) and not is_identity(n)]
+        operands = {c for n in computing for c in self._consumed_by(n)}
+        kept = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n not in operands}
+        kept |= {n.target.id for n in inside if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+        kept |= {name for n in inside if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+        bound = [n for n in inside if isinstance(n, ast.Assign) and all(isinstance(t, ast.Name) and t.id not in kept for t in n.targets)]
+        return operands | {n.value for n in bound}
+
     def apart(self, name: str, value: ast.expr) -> bool:
         """True where an array this function has made itself cannot share memory with a value: that is (of) an argument as it came."""
         return name in self.made_here and self._as_it_came(value)
@@ -651,6 +665,11 @@ class Rewriter(Expressions):
                 (callee.kind in ("function", "unknown") or self.is_ours(n.func)) and self._writes(n)
             )
         return False
+
+
+def is_identity(n: ast.AST) -> bool:
+    """Whether a comparison asks for an object, not for its value."""
+    return isinstance(n, ast.Compare) and any(isinstance(o, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for o in n.ops)
 
 
 def _swallows(final: list[ast.stmt]) -> bool:

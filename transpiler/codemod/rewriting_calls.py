@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from ..source.flow.user_classes import CONVERSIONS
 from ..source.reading.compiled import is_compiled
 from ..source.reading.text import between, splice
 from .inline import inline
+from .lists import tensor_of
 from .unpacking import ITERATING, matters, with_elements
 
 if TYPE_CHECKING:
@@ -141,7 +143,36 @@ def _numpy(r: Expressions, e: ast.Call, name: str) -> str | None:
         return None
     _lift_callbacks(r, e, rule)
     r.dtypes |= {k.value for k in e.keywords if k.arg == "dtype" and isinstance(k.value, ast.Attribute) and k.value.attr == "dtype"}
-    return inline(r, e, rule, list(e.args)) or _renamed(r, e, r.npx(name))
+    text = _array_of_list(r, e, rule) if rule.body_name in ("array", "asarray") else None
+    text = text or inline(r, e, rule, list(e.args))
+    return (text and _laid_out(r, e, text)) or _renamed(r, e, r.npx(name))
+
+
+def _array_of_list(r: Expressions, e: ast.Call, rule: Any) -> str | None:
+    """`np.array([a, b, 0.5])`, as torch makes it."""
+    given = [*e.args[1:], *(k.value for k in e.keywords)]
+    if r.exact or not e.args or len(given) > 1 or any(k.arg != "dtype" for k in e.keywords) or r.fact(e.args[0]).kind != "sequence":
+        return None
+    if not given:
+        return tensor_of(r, e.args[0])
+    dtype = r.fact(e).dtype
+    of_another = isinstance(given[0], ast.Attribute) and given[0].attr == "dtype" and r.fact(given[0].value).is_tensor
+    return tensor_of(r, e.args[0], dtype, r.text(given[0]) if of_another else "") if dtype is not None else None
+
+
+def _laid_out(r: Expressions, e: ast.Call, text: str) -> str | None:
+    """The new text in the lines of the old where only the function's name is another; None where comments would be lost."""
+    old = r.source.of(e)
+    if "\n" not in old and "#" not in old:
+        return text
+    same = _renamed(r, e, text.partition("(")[0])
+    if _words(same) == _words(text):
+        return same
+    return None if "#" in old else text
+
+
+def _words(text: str) -> str:
+    return re.sub(r",(?=[)\]])", "", re.sub(r"\s+", "", re.sub(r"#[^\n]*", "", text)))
 
 
 _CALLBACKS = ("func1d", "func", "pyfunc", "function", "funclist")
@@ -349,7 +380,8 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
         if rule is None:
             r.unmapped(f, name, f"ndarray.{f.attr}")
             return None
-        return inline(r, e, rule, [f.value, *e.args]) or _shared_method(r, e, f) or _as_function(r, e, f, r.npx(name))
+        text = inline(r, e, rule, [f.value, *e.args]) if "#" not in r.source.of(e) else None
+        return text or _shared_method(r, e, f) or _as_function(r, e, f, r.npx(name))
     if (
         rule is not None
         or name in r.table.refusals
@@ -369,7 +401,9 @@ def _shared_method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     """`x.reshape(2, -1)` is torch's too, `x.transpose(1, 0)` is its permute, where the arguments are numbers."""
     torch_name = {"reshape": "reshape", "transpose": "permute"}.get(f.attr)
     numbers = bool(e.args) and all(r.fact(a).kind == "number" and r.fact(a).dtype == "int" for a in e.args)
-    if torch_name is None or not numbers or e.keywords or r.exact or r.mutates or r.fact(f.value).kind != "array":
+    if torch_name is None or not numbers or e.keywords or r.exact or r.mirrored or r.fact(f.value).kind != "array":
+        return None
+    if not r.sees_as_numpy(e, f.value):
         return None
     _, rest = _arguments_text(r, e, r.source.span(f)[1])
     lead, owner, closing = _owner_text(r, e, f)

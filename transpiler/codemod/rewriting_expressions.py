@@ -61,12 +61,15 @@ class Expressions:
     flips       something in the function is a view in NumPy and a copy in torch
     own_names   the names that the function binds itself, its parameters among them; stored_names: those that statements bind
     branches    the branches that become choices
+    last        what a function does when it writes into nothing any more
+    indent      the indentation of the statement that is being written
     spelled       whether an operator or a method is spelt as a call of its rule
     user_classes  the names under which classes of the program compute: their properties and special methods
     dtypes      attributes that are handed to NumPy's functions as a dtype
     open_at     the first place that is no plain torch
     used        all names that the function mentions
     consumed    expressions whose values are used up at once: nothing keeps a view of them
+    valued      expressions of which arithmetic alone gets the result: whether it is a scalar or an array without dimensions is all the same
     computed    expressions of which only the value counts, not which object they are
     tested      expressions of which only the truth counts
     used_up     expressions that are called where they stand, or of which a part is taken
@@ -90,6 +93,7 @@ class Expressions:
         self.open_at: ast.AST | None = None
         self.cast: set[ast.AST] = set()
         self.consumed: set[ast.AST] = set()
+        self.valued: set[ast.AST] = set()
         self.computed: set[ast.AST] = set()
         self.used_up: set[ast.AST] = set()
         self.texts: set[ast.AST] = set()
@@ -115,6 +119,12 @@ class Expressions:
         """Whether nothing in the function can change an array."""
         return not self.mutates
 
+    last: Container[ast.AST] = ()
+
+    def sees_as_numpy(self, e: ast.expr, owner: ast.expr) -> bool:
+        """Whether nobody can tell a view of an array from a copy of it: nothing is written, or not any more, or the view is used up."""
+        return not self.mutates or e in self.last or e in self.consumed or self.fact(owner).fresh or self.unchanging(owner)
+
     user_classes: Callable[[], frozenset[str]] = staticmethod(frozenset)
 
     @functools.cached_property
@@ -130,6 +140,7 @@ class Expressions:
         return self.ops("shown" if self.computes("__str__", "__repr__", "__format__") else "python", text)
 
     branches = Plan()
+    indent = ""
 
     def unused(self, name: str) -> str:
         """A name that the function does not use yet."""

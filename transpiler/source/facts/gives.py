@@ -32,19 +32,22 @@ def _array(args: list[Fact], given: _Given, dtype: _Dtype) -> Fact | None:
     named = len(args) == 2 or "dtype" in given
     if args[0].kind in ("array", "scalar"):
         return array(dtype(1) if named else args[0].dtype, args[0].rank, fresh=True)
-    found = _nested(args[0])
+    found = nested(args[0])
     return None if found is None else array(dtype(1) if named else found.dtype, found.rank, fresh=True)
 
 
-def _nested(fact: Fact) -> Fact | None:
+def nested(fact: Fact) -> Fact | None:
     """The array that a list becomes, of which every item is known."""
     if fact.kind == "number":
         return array(_STRONG.get(fact.dtype or ""), 0)
     if fact.kind in ("array", "scalar"):
         return array(fact.dtype, fact.rank)
+    if fact.kind == "sequence" and fact.items is None and fact.element is not None:
+        found = nested(fact.element)
+        return None if found is None or found.rank is None else array(found.dtype, found.rank + 1)
     if fact.kind != "sequence" or not fact.items:
         return None
-    items = [_nested(i) for i in fact.items]
+    items = [nested(i) for i in fact.items]
     ranks = {None if i is None else i.rank for i in items}
     if len(ranks) > 1 or None in ranks:
         return None
@@ -96,7 +99,7 @@ def _joined(args: list[Fact], given: _Given, dtype: _Dtype) -> Fact | None:
     """Arrays of one rank, end to end. A list of numbers among them is an array too."""
     if len(args) != 1 or not set(given) <= {"axis"} or args[0].kind != "sequence" or not args[0].items:
         return None
-    parts = [_nested(i) for i in args[0].items]
+    parts = [nested(i) for i in args[0].items]
     axis = given.get("axis")
     if any(p is None or not p.rank for p in parts) or (axis is not None and not _is_int(axis)):
         return None
@@ -112,7 +115,7 @@ def _stack(args: list[Fact], given: _Given, dtype: _Dtype) -> Fact | None:
     axis = given.get("axis")
     if len(args) != 1 or not set(given) <= {"axis"} or (axis is not None and not _is_int(axis)):
         return None
-    return array(found.dtype, found.rank, fresh=True) if (found := _nested(args[0])) is not None else None
+    return array(found.dtype, found.rank, fresh=True) if (found := nested(args[0])) is not None else None
 
 
 def _is_int(e: ast.expr) -> bool:
@@ -133,7 +136,7 @@ def _round(args: list[Fact], given: _Given, dtype: _Dtype) -> Fact | None:
 
 
 def _append(args: list[Fact], given: _Given, dtype: _Dtype) -> Fact | None:
-    parts = [_nested(a) for a in args]
+    parts = [nested(a) for a in args]
     known = len(args) == 2 and not given and None not in parts
     return array(_promoted([p for p in parts if p is not None]), 1, fresh=True) if known else None
 
@@ -163,7 +166,7 @@ def _where(args: list[Fact], given: _Given, dtype: _Dtype) -> Fact | None:
     found = None if None in values or "real" in values else promote(*values)  # type: ignore[arg-type]
     found = {"bool": None}.get(found or "", found) if both else found
     if None in ranks or max(r for r in ranks if r is not None) == 0:
-        return Fact("tensor", found, fresh=True)
+        return Fact("tensor", found, fresh=True) if None in ranks else array(found, 0, fresh=True)
     return array(found, max(r for r in ranks if r is not None), fresh=True)
 
 

@@ -18,6 +18,7 @@ from .known import (
     NONE,
     OPERATORS,
     OTHER,
+    SIZE,
     TEXT,
     UNKNOWN,
     Fact,
@@ -376,10 +377,10 @@ class Inference:
             return number("int") if e.attr == "ndim" else owner if e.attr in ("T", "mT", "H", "grad", "data", "real", "imag") else OTHER
         if owner.is_tensor:
             if e.attr == "shape":
-                sizes = (number("int"),) * owner.rank if owner.rank is not None else None
-                return Fact("sequence", items=sizes, element=number("int"), value="tuple")
+                sizes = (SIZE,) * owner.rank if owner.rank is not None else None
+                return Fact("sequence", items=sizes, element=SIZE, value="tuple")
             if e.attr in ("ndim", "size", "itemsize", "nbytes"):
-                return number("int")
+                return SIZE
             if e.attr == "T":
                 return dataclasses.replace(owner, fresh=False)
         return UNKNOWN

@@ -30,6 +30,7 @@ class Fact:
     items   the facts of a sequence's items, where their number is known
     element what every item of a sequence is, where their number is not known
     fresh   no other value can share its memory
+    least   the smallest that a Python int may be, where that is known
     """
 
     kind: str = "unknown"
@@ -39,6 +40,7 @@ class Fact:
     items: tuple[Fact, ...] | None = None
     element: Fact | None = None
     fresh: bool = False
+    least: int | None = None
 
     @property
     def is_tensor(self) -> bool:
@@ -84,7 +86,11 @@ def number(dtype: str | None, value: Any = None) -> Fact:
     """The fact of a Python number. An int that no int64 holds has a dtype of its own: torch takes none of these."""
     if dtype == "int" and value is not None and not -(2**63) <= value < 2**63:
         dtype = None
-    return Fact("number", dtype, value=value)
+    return Fact("number", dtype, value=value, least=value if dtype == "int" else None)
+
+
+SIZE = Fact("number", "int", least=0)
+"""A length, or the size of an axis."""
 
 
 def name(qualified: str) -> Fact:

@@ -9,6 +9,7 @@ from ...codemod.imports import free_names
 from ...codemod.randoms.random_inputs import drawing_functions
 from ..findings.alarms import WORDS
 from ..flow.reading import returns_function
+from ..flow.unwritten import pairs
 from ..reading.config import Config
 from ..reading.names import FunctionNode
 from ..reading.nodes import Node, find_nodes
@@ -178,6 +179,9 @@ class Module:
         for s in self.tree.body:
             if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name) and s.targets[0].id == e.id:
                 return self._made_of(s.value)
+            for t, v in pairs(s.targets[0], s.value) if isinstance(s, ast.Assign) and len(s.targets) == 1 else ():
+                if isinstance(t, ast.Name) and t.id == e.id and (found := self._made_of(v)).kind == "number":
+                    return found
         return UNKNOWN
 
     def _made_of(self, value: ast.expr) -> Fact:

@@ -9,7 +9,7 @@ from ...codemod.plain import FLOATS
 from ..reading.walking import walk
 from .gives import gives, reduced
 from .inference import Inference
-from .known import EITHER, NONE, OTHER, TEXT, TORCH, UNKNOWN, Fact, array, element_of, number, operated, result
+from .known import EITHER, NONE, OTHER, SIZE, TEXT, TORCH, UNKNOWN, Fact, array, element_of, number, operated, result
 
 SCALAR_TYPES = {
     "bool_": "bool", "bool": "bool", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8",
@@ -170,7 +170,7 @@ def _is_tensor_annotation(node: ast.expr) -> bool:
 
 def _builtin(name: str, args: list[Fact]) -> Fact:
     if name == "len":
-        return number("int")
+        return SIZE
     if name in ("float", "int", "bool", "complex"):
         return number(name)
     if name == "range":
@@ -303,6 +303,13 @@ def _kept(short: str, args: list[Fact], call: ast.Call) -> Fact:
         return array(dtypes.pop(), rank, fresh=True)
     if not first.is_tensor or (not alone and (short.startswith("atleast") or short.endswith("_like") or short == "ascontiguousarray")):
         return UNKNOWN
+    axes = args[1].items if short == "transpose" and len(args) == 2 and not call.keywords else None
+    if axes is not None and first.rank is None:
+        return array(first.dtype, len(axes))
+    if short == "expand_dims" and first.kind == "array" and first.rank is not None:
+        given = [*args[1:], *(UNKNOWN for _ in call.keywords)]
+        one = len(call.args) == 2 and given[0].kind == "number"
+        return array(first.dtype, first.rank + 1) if one else Fact("array", first.dtype)
     if short in ("transpose", "swapaxes", "moveaxis") and first.kind == "array" and first.rank:
         return array(first.dtype, first.rank)
     if short == "roll" and first.kind == "array" and first.rank:
@@ -350,7 +357,8 @@ DOUBLES = frozenset(("numpy.float_power",))
 """Ufuncs that compute in float64 whatever float they are given."""
 
 
-_KEEPS_INTEGERS = frozenset(f"numpy.{n}" for n in ("add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin"))
+KEEP_INTEGERS = frozenset(f"numpy.{n}" for n in (
+    "add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin", "absolute", "negative", "sign"))  # fmt: skip
 """Ufuncs that compute with integers in their common dtype."""
 
 
@@ -365,7 +373,7 @@ def _ufunc(rule: Any, args: list[Fact], keywords: set[str | None]) -> Fact:
     if all(a.kind == "number" for a in operands):
         return Fact("scalar", None, 0, fresh=True)
     made = operated("add", *operands)
-    keeps = made.dtype in FLOATS or not _KEEPS_INTEGERS.isdisjoint(rule.names)
+    keeps = made.dtype in FLOATS or not KEEP_INTEGERS.isdisjoint(rule.names)
     known = keeps and not set(rule.names) & DOUBLES and not keywords & {"dtype", "casting", "signature"}
     return Fact(made.kind, made.dtype if known else None, made.rank, fresh=True)
 

@@ -203,13 +203,16 @@ def _returned(function: Function, returns: list[Fact]) -> Fact:
     found = returns[0]
     for r in returns[1:]:
         found = join(found, r)
-    return _outside(found)
+    return _outside(found, kept=bool(function.decorator_list))
 
 
-def _outside(fact: Fact) -> Fact:
+def _outside(fact: Fact, kept: bool) -> Fact:
+    """A result as the caller knows it. A decorator may keep it (`kept`), and an element of an array is a view in torch."""
     if fact.kind == "sequence" and fact.items is not None:
-        return dataclasses.replace(fact, items=tuple(map(_outside, fact.items)))
-    return dataclasses.replace(fact, fresh=False, value=None) if fact.kind not in ("name", "function") else UNKNOWN
+        return dataclasses.replace(fact, items=tuple(_outside(i, True) for i in fact.items))
+    if fact.kind in ("name", "function"):
+        return UNKNOWN
+    return dataclasses.replace(fact, fresh=fact.fresh and fact.kind == "array" and not kept, value=None)
 
 
 def _always_returns(body: list[ast.stmt]) -> bool:
