@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .arrays.tensors import boundary as boundary
     from .codemod.rewrite import rewrite_source as rewrite_source
     from .converting import convert as convert
+    from .importing.hook import converted as converted
+    from .importing.hook import install as install
     from .pipeline.deployed.loading import Pipeline as Pipeline
     from .pipeline.export import ExportError as ExportError
     from .pipeline.export import export as export
@@ -41,6 +43,7 @@ _HOME = {
     "use_rules": ".support.own_rules", "random_inputs": ".pipeline.random_inputs",
     "start": ".pipeline.session.running", "stop": ".pipeline.session.running", "compile_graph": ".pipeline.session.compiling",
     "PipelineError": ".pipeline.session.errors", "Pipeline": ".pipeline.deployed.loading",
+    "install": ".importing.hook", "converted": ".importing.hook",
     "export": ".pipeline.export", "ExportError": ".pipeline.export",
 }  # fmt: skip
 _RUNTIME = ("torch", "numpy")

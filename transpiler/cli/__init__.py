@@ -15,6 +15,7 @@ COMMANDS = {
     "check": "say what in nodes falls out of a graph",
     "rewrite": "rewrite nodes from NumPy to torch",
     "record": "run the project's tests or programs and keep the kinds, dtypes and ranks of what its functions are passed",
+    "run": "run a program with its modules rewritten as they are imported; no file is touched",
     "verify": "prove that a node, its rewritten form and its graph agree",
     "trace": "trace a function on samples and export its graph",
     "rules": "list the NumPy functions with a torch rule, and why others have none",
