@@ -242,6 +242,29 @@ def test_a_node_may_write_into_what_it_is_given(compiled):
     np.testing.assert_array_equal(given, np.arange(3.0))
 
 
+@pytest.mark.parametrize("how", ["jit", "pt2", "onnx"])
+def test_sizes_that_varied_are_free(tmp_path, how):
+    def step(points, weights):
+        p, w = annotate.input_tensors("weigh", {"points": points, "weights": weights})
+        centred = p - p.mean(axis=0)
+        return annotate.output_tensors("weigh", {"sums": (centred * w[:, None]).sum(axis=0), "centred": centred}, export_with=how)
+
+    random = np.random.default_rng(0)
+    np2fx.start("made", save_path=tmp_path)
+    for n in (4, 6):
+        step(random.normal(size=(n, 3)), random.normal(size=n))
+    np2fx.stop()
+    np2fx.compile_graph()
+    pipeline = np2fx.Pipeline.load(tmp_path / "made")
+    inputs = pipeline.description["models"]["weigh"]["inputs"]
+    assert [a["free_axes"] for a in inputs] == [[0], [0]]
+    for n in (3, 11):
+        points, weights = random.normal(size=(n, 3)), random.normal(size=n)
+        got = pipeline.step({"weigh/points": points, "weigh/weights": weights})
+        for name, want in zip(("sums", "centred"), step(points, weights), strict=True):
+            np.testing.assert_allclose(got[f"weigh/{name}"], want, 1e-12, 1e-12)
+
+
 class Recurrent(torch.nn.Module):
     def __init__(self, in_place):
         super().__init__()

@@ -2,7 +2,8 @@
 
     models:                     for each node, in the order of a step
       NODE:
-        inputs, outputs         name, dtype, shape and type of each array, in the order of the artefact
+        inputs, outputs         name, dtype, shape and type of each array, in the order of the artefact; `free_axes` are those whose
+                                sizes were not the same in all noted calls
         parameters              model_path, md5sum, sha256sum and backend ("jit", "onnx", "pt2") of the artefact
     pipeline:
       data_flow                 "node/output" -> ["node/input", ...] within a step
@@ -21,7 +22,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,12 +98,17 @@ def _model(node: Node, file: Path | None) -> dict[str, Any]:
     parameters: dict[str, Any] = {"backend": None}
     if file is not None and node.export_with is not None:
         parameters = {"model_path": file.name, **digests(file), "backend": BACKENDS[node.export_with]}
-    inputs, outputs = ([_array(name, v) for name, v in arrays.items()] for arrays in (node.inputs, node.outputs))
+    calls = node.calls
+    inputs = [_array(name, [c.inputs[name] for c in calls]) for name in node.inputs]
+    outputs = [_array(name, [c.outputs[name] for c in calls]) for name in node.outputs]
     return {"inputs": inputs, "outputs": outputs, "parameters": parameters}
 
 
-def _array(name: str, value: Any) -> dict[str, Any]:
-    return {"name": name, "dtype": str(value.dtype).removeprefix("torch."), "shape": [int(n) for n in value.shape], "type": "tensor"}
+def _array(name: str, values: Sequence[Any]) -> dict[str, Any]:
+    shapes = [[int(n) for n in v.shape] for v in values]
+    free = [axis for axis, sizes in enumerate(zip(*shapes, strict=True)) if len(set(sizes)) > 1]
+    made = {"name": name, "dtype": str(values[0].dtype).removeprefix("torch."), "shape": shapes[0], "type": "tensor"}
+    return {**made, "free_axes": free} if free else made
 
 
 def _system() -> dict[str, Any]:

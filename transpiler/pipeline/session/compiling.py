@@ -10,8 +10,11 @@ from typing import Any
 import numpy
 import torch
 
+from ...semantics.dtypes import to_numpy
 from ...source.findings.finding import Finding, make_finding
 from ...tracing import TraceError, trace
+from ...tracing.module import TracedModule
+from ...tracing.recording.guards import FREE
 from ..deployed.description import BACKENDS, describe, write
 from ..export import ExportError, export
 from . import latest
@@ -85,7 +88,21 @@ def _made(session: Session, node: Node, validate: bool, rtol: float, atol: float
     if how is None:
         return None
     file = session.folder / f"{node.name}.{SUFFIXES[how]}"
-    return export(graph, file, how=how, example=list(node.inputs.values()))
+    return export(graph, file, how=how, example=list(node.inputs.values()), sizes=varied(node, graph) or None)
+
+
+def varied(node: Node, graph: TracedModule) -> dict[str, str]:
+    """Specs of the inputs whose sizes were not the same in all noted calls, by the names of the graph's inputs: what varied is free, under
+    one name where the graph demands that sizes are equal."""
+    found: dict[str, str] = {}
+    for name, arrays, (dtype, demanded, _) in zip(graph.face.names, zip(*(c.inputs.values() for c in node.calls), strict=True),
+                                                  graph.face.forms, strict=True):  # fmt: skip
+        shapes = [tuple(a.shape) for a in arrays]
+        if len(set(shapes)) > 1:
+            sizes = [str(n) if len(set(every)) == 1 else f"{name}_{axis}" if d >= FREE else f"n{-d}"
+                     for axis, (n, d, every) in enumerate(zip(shapes[0], demanded, zip(*shapes, strict=True), strict=True))]  # fmt: skip
+            found[name] = f"{to_numpy(dtype)}[{', '.join(sizes)}]"
+    return found
 
 
 @contextlib.contextmanager
