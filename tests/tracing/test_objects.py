@@ -289,3 +289,18 @@ def test_a_named_tuple_that_changes_what_it_is_given_goes_to_numpy():
     graph = np2fx.trace(lambda x: (np.concatenate(Twice(x)), np.stack(Raised(x, x))), np.ones(2))
     both, stacked = graph(torch.tensor([1.0, 2.0], dtype=torch.float64))
     assert both.tolist() == [1, 2, 1, 2] and stacked.tolist() == [[1, 2], [2, 3]]
+
+
+def doubled(held):
+    return [v * 2 for v in (held.values() if isinstance(held, dict) else held) if isinstance(v, np.ndarray)]
+
+
+X = np.ones(2)
+
+
+@pytest.mark.parametrize(
+    "held", [{doubled: X, 1: X + 1}, {1: X, "call": doubled}, [X, doubled], {1: X, doubled: 2}], ids=["keys", "values", "list", "other"]
+)
+def test_functions_beside_arrays_in_what_is_passed(held):
+    graph = np2fx.trace(doubled, held)
+    assert [v.tolist() for v in graph(held)] == [v.tolist() for v in doubled(held)]

@@ -325,6 +325,7 @@ def _record_way(
     del given, call, result, arguments, plain
     lifter.forget()
     tracer.storages.clear()
+    tracer.copies.clear()  # of containers that hold functions beside traced arrays, too
     _check_kept(tracer, face)
     return Recording(module, tracer.recorder.sizes, tracer.recorder.measured, values, copies)
 
