@@ -322,3 +322,11 @@ def test_arrays_of_a_class_of_the_users():
 def test_a_dialect_that_there_is_not():
     with pytest.raises(ValueError, match="dialects are auto, torch, numpy"):
         rewrite_source("x = 1\n", dialect="helpers")
+
+
+def test_helpers_of_which_nothing_says_what_they_are_given_are_numpy_on_torch():
+    text = (
+        "import numpy as np\n\n\ndef norm(q):\n    return np.sqrt(np.dot(q, q))\n\n\ndef unit(q):\n    return np.asarray(q) / norm(q)\n"
+    )
+    new, _ = np2fx.rewrite_source(text, all_functions=True, dialect="auto")
+    assert new.count("@npx.on_torch") == 2 and "boundary" not in new

@@ -370,7 +370,7 @@ class Job:
         if rewriter.mirrored:
             return "views of arrays may reach code that writes through them, and torch has some of them only as copies"
         known_arrays = any(f.is_tensor for f in self.summaries.parameters(function).values())
-        if made.helper is None and "npx" in rewriter.imported and not known_arrays:
+        if "npx" in rewriter.imported and not known_arrays:
             return "nothing says what it is given"
         facts = self.summaries.parameters(function)
         positional = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
