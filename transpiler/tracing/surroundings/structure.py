@@ -288,7 +288,7 @@ def _objects(structure: Any, value: Any, found: list[Any]) -> list[Any]:
     if kind is Node:
         parts = value if type(value) in (dict, list, tuple) else dict(zip(*(children(value) or ((), ())), strict=True))
         if type(value) is dict and not value.keys() >= set(structure.keys):
-            parts = dict(zip(structure.keys, value.values(), strict=True))  # functions among the keys have become those that run in the trace
+            parts = dict(zip(structure.keys, value.values(), strict=True))  # its functions are those of the trace
         for key, part in zip(structure.keys, structure.parts, strict=True):
             _objects(part, parts[key], found)
     return found
