@@ -378,3 +378,32 @@ def test_leapp_reads_what_is_written(policy):
     pipeline = np2fx.Pipeline.load(policy[0])
     for x in torch.randn(3, 3):
         torch.testing.assert_close(manager.run_policy({"pre/obs": x})["clamp/safe"], pipeline.step({"pre/obs": x})["clamp/safe"])
+
+
+def test_the_picture_and_the_report_say_what_there_is(policy):
+    import xml.etree.ElementTree as ElementTree
+
+    folder = policy[0]
+    root = ElementTree.fromstring((folder / "robot.svg").read_text())
+    texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"pre", "policy", "clamp", "obs", "safe", "h float32[4]", "agrees in 4 calls", "onnx"} <= set(texts)
+    assert sum("back" in p.get("class", "") for p in root.iter("{http://www.w3.org/2000/svg}path")) == 1
+    page = (folder / "robot.html").read_text()
+    assert 'features = annotate.output_tensors(&quot;pre&quot;' in page and "torch.clamp(" in page
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "") and "https://" not in page
+
+
+def test_the_report_says_why_there_is_no_graph(tmp_path):
+    def step(x):
+        x = annotate.input_tensors("rank", {"x": x})
+        y = np.asarray(sorted(set(x.tolist())))
+        return annotate.output_tensors("rank", {"y": y}, export_with="jit")
+
+    np2fx.start("made", save_path=tmp_path)
+    step(np.arange(3.0))
+    np2fx.stop()
+    results = np2fx.compile_graph(strict=False)
+    assert isinstance(results["rank"], np2fx.PipelineError)
+    finding = results["rank"].findings[0]
+    assert "set(x.tolist())" in linecache.getline(finding.path, finding.line)
+    assert finding.message.split(":")[0].split("(")[0] in (tmp_path / "made" / "made.html").read_text()

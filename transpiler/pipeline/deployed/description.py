@@ -73,8 +73,13 @@ def write(path: Path, description: Mapping[str, Any], values: Mapping[str, torch
         part = target.with_name(f".{target.name}.part")
         needed("safetensors.torch", "safetensors").save_file(dict(values), str(part))
         os.replace(part, target)
+    write_text(path, yaml.safe_dump(dict(description), sort_keys=False, allow_unicode=True))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file in one go."""
     part = path.with_name(f".{path.name}.part")
-    part.write_text(yaml.safe_dump(dict(description), sort_keys=False, allow_unicode=True), encoding="utf-8")
+    part.write_text(text, encoding="utf-8")
     os.replace(part, path)
 
 

@@ -11,11 +11,13 @@ import numpy
 import torch
 
 from ...semantics.dtypes import to_numpy
-from ...source.findings.finding import Finding, make_finding
+from ...source.findings.finding import Finding, format_finding, make_finding
 from ...tracing import TraceError, trace
 from ...tracing.module import TracedModule
 from ...tracing.recording.guards import FREE
-from ..deployed.description import BACKENDS, describe, write
+from ..deployed.description import BACKENDS, describe, write, write_text
+from ..deployed.picture import picture
+from ..deployed.report import Told, report
 from ..export import ExportError, export
 from . import latest
 from .errors import PipelineError, refused
@@ -33,9 +35,10 @@ def compile_graph(visualize: bool = True, verbose: bool | None = None, validate:
     validate       hold each graph against what its node gave in every noted call, to `rtol` and `atol`
     strict         raise PipelineError where a node has no graph, or where a value came from node to node on a way that was not noted;
                    else the result says so
+    visualize      write a picture (SVG) and a report (HTML: each node's text beside its graph, and how they agree) too
     graph_configs  a dict that is kept in the description, as `frequency` of the steps
 
-    Returns, for each node, True, or the exception that says why there is no graph. `visualize` and `verbose` are taken for leapp's sake."""
+    Returns, for each node, True, or the exception that says why there is no graph. `verbose` is taken for leapp's sake."""
     session = latest()
     if session is None or session.is_open:
         what = "is still under way" if session is not None else "was begun"
@@ -47,20 +50,27 @@ def compile_graph(visualize: bool = True, verbose: bool | None = None, validate:
         raise PipelineError(*wiring.findings)
     results: dict[str, Any] = {}
     files: dict[str, Path] = {}
+    told: dict[str, Told] = {}
     session.folder.mkdir(parents=True, exist_ok=True)
     for node in sorted(session.nodes.values(), key=lambda n: n.order):
+        told[node.name] = Told(node.place, node.text)
         try:
-            file = _made(session, node, validate, rtol, atol)
+            file = _made(session, node, validate, rtol, atol, told[node.name])
             results[node.name] = True
             if file is not None:
                 files[node.name] = file
         except (TraceError, ExportError, PipelineError) as error:
             results[node.name] = error
+            told[node.name].problems = [format_finding(f) for f in _findings(node, error)]
     failed = {name: error for name, error in results.items() if error is not True}
     if strict and failed:
         raise PipelineError(*(f for name, error in failed.items() for f in _findings(session.nodes[name], error)))
-    checked = {n.name: len(n.calls) for n in session.nodes.values() if validate and results[n.name] is True}
-    write(session.folder / f"{session.name}.yaml", *describe(session, wiring, files, checked, graph_configs))
+    checked = {name: t.calls for name, t in told.items() if t.calls and not t.problems}
+    description, values = describe(session, wiring, files, checked, graph_configs)
+    write(session.folder / f"{session.name}.yaml", description, values)
+    if visualize:
+        write_text(session.folder / f"{session.name}.svg", picture(description))
+        write_text(session.folder / f"{session.name}.html", report(session.name, description, told))
     return results
 
 
@@ -73,8 +83,8 @@ def _check_ended(session: Session) -> None:
         raise refused("not-rewritten", "no node was called between start and stop", "mark nodes with annotate")
 
 
-def _made(session: Session, node: Node, validate: bool, rtol: float, atol: float) -> Path | None:
-    """The file of a node's graph, where one is wanted."""
+def _made(session: Session, node: Node, validate: bool, rtol: float, atol: float, told: Told) -> Path | None:
+    """The file of a node's graph, where one is wanted. What there is to tell of it comes into `told`."""
     if session.dry_run or node.name in session.left_out:
         return None
     how = BACKENDS.get(node.export_with) if node.export_with is not None else None
@@ -83,8 +93,10 @@ def _made(session: Session, node: Node, validate: bool, rtol: float, atol: float
     function = node.traced
     with _as_before(node):
         graph = trace(function, *node.calls[0].arguments.values())
+    told.graph = graph.plain().code.strip()
     for call in node.calls if validate else ():
-        _compare(node, call.outputs, graph(*copied(list(call.arguments.values()))), rtol, atol)
+        apart = _compare(node, call.outputs, graph(*copied(list(call.arguments.values()))), rtol, atol)
+        told.calls, told.worst = told.calls + 1, max(told.worst, apart)
     if how is None:
         return None
     file = session.folder / f"{node.name}.{SUFFIXES[how]}"
@@ -121,7 +133,9 @@ def _placed(node: Node, finding: Finding) -> Finding:
     return dataclasses.replace(finding, path=finding.path.removesuffix(own)) if finding.path.endswith(own) else finding
 
 
-def _compare(node: Node, want: dict[str, Any], got: Any, rtol: float, atol: float) -> None:
+def _compare(node: Node, want: dict[str, Any], got: Any, rtol: float, atol: float) -> float:
+    """The largest difference between what a node gave and what its graph gives. Raises PipelineError where it is too large."""
+    worst = 0.0
     got = got if isinstance(got, (tuple, list)) else (got,)
     for (name, expected), found in zip(want.items(), got, strict=True):
         a, b = values_of(expected), values_of(found) if isinstance(found, torch.Tensor) else numpy.asarray(found)
@@ -130,10 +144,19 @@ def _compare(node: Node, want: dict[str, Any], got: Any, rtol: float, atol: floa
         elif not numpy.allclose(a, b, rtol, atol, equal_nan=True):
             what = _first(b, a, rtol, atol)
         else:
+            worst = max(worst, _apart(a, b))
             continue
         raise refused("leaked-constant", f"output {name!r} of node {node.name!r} comes out of its graph as {what}",
                       "the node reads something that changes and is none of its inputs: pass it in, or make it state "
                       "(annotate.state_tensors)", node.place)  # fmt: skip
+    return worst
+
+
+def _apart(a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> float:
+    if a.dtype.kind not in "fc":
+        return 0.0
+    finite = numpy.isfinite(a) & numpy.isfinite(b)
+    return float(numpy.max(abs(a[finite] - b[finite]), initial=0.0))
 
 
 def _first(got: Any, want: Any, rtol: float, atol: float) -> str:

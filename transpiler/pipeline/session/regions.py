@@ -9,6 +9,7 @@ import ast
 import builtins
 import io
 import linecache
+import textwrap
 import tokenize
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from ...source.reading.nodes import between, calls_in, label_of, own_statements
-from ...source.reading.text import Source
+from ...source.reading.text import Source, lines_of
 from ...source.reading.walking import walk
 from .errors import refused
 
@@ -41,6 +42,12 @@ class Region:
     end: ast.Call
     names: set[str] = field(default_factory=set)
     taken: set[str] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        """Its lines, as they stand in the file."""
+        lines = lines_of(self.source.text)[self.body[0].lineno - 1 : self.body[-1].end_lineno]
+        return textwrap.dedent("".join(lines)).rstrip()
 
     @property
     def place(self) -> tuple[str, int]:

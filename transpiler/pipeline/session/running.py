@@ -72,6 +72,16 @@ class Node:
         return self.function
 
     @property
+    def text(self) -> str:
+        """Its text, as it stands in the file."""
+        if self.region is not None:
+            return self.region.text
+        try:
+            return inspect.getsource(self.code) if self.code is not None else ""
+        except (OSError, TypeError):
+            return ""
+
+    @property
     def inputs(self) -> dict[str, Any]:
         return self.calls[0].inputs
 
