@@ -33,6 +33,7 @@ def load() -> tuple[dict[str, Rule], dict[str, Refusal]]:
 
     for topic in topics():
         importlib.import_module(f".{topic}", __name__)
+    importlib.import_module("..contrib.scipy_fft_rules", __name__)
     return table.RULES, table.REFUSALS
 
 def lookup(name: str) -> Rule:

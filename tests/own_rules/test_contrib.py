@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+
 import cv2
 import np2fx
 import numpy as np
 import pytest
+import scipy.fft
+import scipy.fft as sf
 import torch
 from hypothesis import strategies as st
 from np2fx.rules import Refused, lookup
+from np2fx.semantics.table import original
+from np2fx.source.findings.check import check_source
 from np2fx.testing import check_rule
+from scipy.fft import rfft as plain_rfft
 
 SCIPY = ("expit", "logit", "log_expit", "erf", "erfc", "ndtr", "xlogy", "entr", "softmax", "log_softmax", "logsumexp")
 
@@ -25,6 +32,77 @@ def test_scipy_of_integers_is_refused(use, way):
     use("np2fx.contrib.scipy_rules")
     with pytest.raises(Refused, match="int64"):
         lookup(f"scipy.special.{way}").call(torch.arange(3))
+
+
+SCIPY_FFT = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2",
+             "fftfreq", "rfftfreq", "fftshift", "ifftshift")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCIPY_FFT)
+def test_scipy_fft(name):
+    check_rule(f"scipy.fft.{name}", max_examples=10)
+
+
+X = np.random.default_rng(0).normal(size=(3, 4))
+TAKEN = {
+    "half": (lambda f: f.rfft(X.astype("f2")), np.complex64),
+    "half spectra": (lambda f: f.irfft(X.astype("f2")), np.float32),
+    "workers": (lambda f: f.fft(X, workers=1), np.complex128),
+    "one axis": (lambda f: f.fftn(X, s=3, axes=0), np.complex128),
+}
+FAILING = {
+    "twice": lambda f: f.fftn(X, axes=(0, 0)), "rank": lambda f: f.fft2(X[0]),
+    "norm": lambda f: f.fft(X, norm="x"), "complex": lambda f: f.rfft(X + 1j), "lengths": lambda f: f.fft2(X, s=(2,)),
+    "empty": lambda f: f.fft(X[:, :0]), "axis": lambda f: f.fft(X, axis=5),
+}  # fmt: skip
+
+
+class Rules:
+    """What a call of scipy.fft gives by np2fx's rules."""
+
+    def __getattr__(self, name):
+        return lambda x, **kwargs: lookup(f"scipy.fft.{name}").call(torch.from_numpy(np.array(x)), **kwargs)
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_what_scipy_fft_takes(case):
+    call, dtype = TAKEN[case]
+    want, got = call(scipy.fft), call(Rules()).resolve_conj().numpy()
+    assert want.dtype == got.dtype == dtype
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_what_scipy_fft_refuses(case):
+    with pytest.raises(Exception) as theirs:
+        FAILING[case](scipy.fft)
+    with pytest.raises(theirs.type):
+        FAILING[case](Rules())
+
+
+def spectrum(x):
+    return sf.fft(x), scipy.fft.rfft(x, n=8), plain_rfft(x), sf.fft2(np.outer(x, x)), sf.fftshift(x)
+
+
+def test_scipy_fft_needs_no_module_that_is_named():
+    x = np.arange(5.0) ** 2
+    for way in (np2fx.trace(spectrum, x), np2fx.convert(spectrum)):
+        for got, want in zip(way(torch.from_numpy(x)), spectrum(x), strict=True):
+            np.testing.assert_allclose(np.asarray(got.resolve_conj() if isinstance(got, torch.Tensor) else got), want)
+    assert check_source("import numpy as np, np2fx, scipy.fft\n@np2fx.node\ndef f(x):\n    return scipy.fft.rfft(x)\n") == []
+
+
+def test_what_overwrites_is_refused():
+    with pytest.raises(np2fx.TraceError, match="overwrite_x"):
+        np2fx.trace(lambda x: sf.fft(x, overwrite_x=True), np.ones(3))
+
+
+def test_a_library_that_nobody_has_imported_is_not(monkeypatch):
+    monkeypatch.delitem(sys.modules, "wsgiref.simple_server", raising=False)
+    monkeypatch.delitem(sys.modules, "wsgiref", raising=False)
+    assert original("wsgiref.simple_server.make_server", imported=False) is None
+    assert "wsgiref" not in sys.modules
+    assert callable(original("wsgiref.simple_server.make_server"))
 
 
 def images(dtypes, channels=(3,)):

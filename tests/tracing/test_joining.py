@@ -203,10 +203,80 @@ def changed_list(x):
         a.append(5.0)
     return a
 
+def in_try(x):
+    """More ways than are followed, were they not to meet inside of the `try`."""
+    y, s = x.copy(), 0.0
+    for i in range(7):
+        try:
+            if x[i] > 0:
+                y[i] = 5
+            else:
+                s -= x[i]
+        except KeyError:
+            return y, s * 0
+        finally:
+            y[0] += 1
+    return y, s
+
+
+def bound_before_an_error(x):
+    """What a branch has bound when it raises is there in the handler."""
+    a = 0.0
+    try:
+        if x[0] > 0:
+            a = 2 * x[1]
+            x.reshape(5)
+        else:
+            a = x[2]
+    except ValueError:
+        return a
+    return a * 10
+
+
+def matched(x):
+    s, best = 0.0, -1
+    for i in range(7):
+        match i % 3, x[i] > 0:
+            case (0, _) if x[i] > 1:
+                s, best = s + 1.0, i
+            case (n, True):
+                s += n
+            case _:
+                s = s * 2 - 1.0
+    return s, best
+
+
+def _either(x):
+    for v in x:
+        if v > 3:
+            twice = 2 * v
+            yield twice
+        elif v > 0:
+            yield 7.0
+        else:
+            yield -v
+
+
+def generated(x):
+    return np.array(list(_either(x)))
+
+
+def named_in_tests(x):
+    s = 0.0
+    for v in x:
+        if (twice := 2 * v) > 1:
+            s += twice
+        else:
+            s -= 1.0
+    while (size := np.abs(x).max()) > 0.5 and s < 1e9:
+        x = x / 2
+    return s, twice, x, size
+
 
 NODES = [ternaries, masked, masked_write_before, selects_nothing, python_or_numpy, elif_chain, hysteresis, skips, early_returns_of_a_helper,
          early_return_in_a_loop, loop_with_else, sorted_by_exchange, suppressed, may_fail_on_one_side, alias_of_one_side,
-         shape_of_one_side, value_of_one_side, caught, captured, texts, lists, changed_list]  # fmt: skip
+         shape_of_one_side, value_of_one_side, caught, captured, texts, lists, changed_list,
+         in_try, bound_before_an_error, matched, generated, named_in_tests]  # fmt: skip
 
 
 def _leaves(x):

@@ -293,7 +293,7 @@ def test_loops_and_branches_on_values():
 
 def test_exports_keep_sizes():
     def f(x):
-        return x.sum(0) / len(x), x[1 : x.shape[0] - 1], np.arange(len(x)) * x[:, 0]
+        return x.sum(0) / len(x), x[1 : x.shape[0] - 1], np.arange(len(x)) * x[:, 0], np.roll(x[:, 0], len(x) // 2), np.roll(x, -len(x))
 
     module = np2fx.trace(f, *_arrays([(6, 3)], np.float64))
     (other,) = _arrays([(9, 3)], np.float64)

@@ -162,7 +162,7 @@ _PLAIN = (object, range, type(Ellipsis), bytes, type(numpy._NoValue), type(numpy
 @functools.lru_cache(maxsize=1)
 def _numpys(table_version: int) -> dict[int, Any]:
     """What stands in rewritten code for functions of NumPy's, by identity: a function that is handed to another one."""
-    return {id(rule.call): original(name) for name, rule in RULES.items() if isinstance(rule.call, types.FunctionType)}
+    return {id(rule.call): original(name, imported=False) for name, rule in RULES.items() if isinstance(rule.call, types.FunctionType)}
 
 
 def _held(a: Any) -> Any:

@@ -69,11 +69,14 @@ class Refusal:
 RULES: dict[str, Rule] = {}
 REFUSALS: dict[str, Refusal] = {}
 _changes = 0
+_others: set[str] = set()
+"""The modules of other libraries whose functions have a rule."""
 
 
 def version() -> int:
-    """Another number after every change of the table: what was made from it is right for as long as this stays."""
-    return _changes
+    """Another number after every change of the table, and where another library that it speaks of has been imported: what was made from it
+    is right for as long as this stays."""
+    return _changes + sum(1_000_000 for module in _others if module in sys.modules)
 
 
 def register(entry: Rule) -> None:
@@ -88,6 +91,9 @@ def _check_new(name: str) -> None:
     global _changes
     if name in RULES or name in REFUSALS:
         raise ValueError(f"{name} has two entries in the table")
+    if not name.startswith("numpy."):
+        module = name.rpartition(".")[0]
+        _others.update((module, module.rpartition(".")[0]))  # of a method the one of its class
     _changes += 1
 
 
@@ -100,18 +106,20 @@ def remove(names: Iterable[str]) -> None:
         _changes += 1
 
 
-def original(name: str) -> Any:
+def original(name: str, imported: bool = True) -> Any:
     """The object that a dotted name ("numpy.linalg.norm", "scipy.special.softmax") stands for.
 
-    Modules on the way are imported. None where the library, or this version of it, does not have it."""
+    Modules on the way are imported, unless only what is `imported` already is meant: what nobody can have met is not there then. None
+    where the library, or this version of it, does not have it."""
     parts = name.split(".")
-    found: Any = sys.modules.get(parts[0]) or _imported(parts[0])
+    of_module = _imported if imported else sys.modules.get
+    found: Any = sys.modules.get(parts[0]) or of_module(parts[0])
     for n, part in enumerate(parts[1:], 2):
         if found is None:
             return None
         inner = getattr(found, part, None)
         if inner is None and isinstance(found, types.ModuleType) and hasattr(found, "__path__"):
-            inner = _imported(".".join(parts[:n]))
+            inner = of_module(".".join(parts[:n]))
         found = inner
     return found
 

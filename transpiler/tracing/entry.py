@@ -35,6 +35,7 @@ from .control.ending import Rounds
 from .control.hoisting import Loop
 from .control.loops import Again, explained, unrolled
 from .control.parting import Choice
+from .control.pieces import Piece
 from .errors import TraceError, error
 from .freedom import settle
 from .module import Face, TracedModule, bound_to, check_known, code_of, copied, firsts_of, joined, particulars_of
@@ -278,7 +279,7 @@ def record(fn: Callable[..., Any], bound: inspect.BoundArguments, face: Face, le
         return explore(run, face.place)
     except TraceError as refused:
         # what a branch or a few rounds give may be Python's own number, which is needed later
-        for kind in ((Choice, Rounds, Called), Loop):
+        for kind in ((Choice, Piece, Rounds, Called), Loop):
             if unrolled(loops, kind):
                 with contextlib.suppress(TraceError):
                     return explore(run, face.place)

@@ -109,8 +109,23 @@ def own_place() -> tuple[str, int] | None:
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
+_OF_CODE = ("python-value", "data-dependent-branch", "opaque-call", "aliasing", "data-dependent-shape")
+"""The findings about code, for which a user can do nothing where it is a library's."""
+
+
+def _library_at_work() -> str:
+    """The name of the installed package whose code is running; "" where it is the user's, or Python's own library's."""
+    frame = user_frame()
+    name = "" if frame is None or not is_library(frame.f_code.co_filename) else str(frame.f_globals.get("__name__")).partition(".")[0]
+    return "" if name in sys.stdlib_module_names else name
+
+
 def error(name: str, message: str, hint: str = "", place: tuple[str, int] | None = None) -> TraceError:
     """A TraceError of the finding `name` at the user's line (or at `place`, a file and a line)."""
+    library = _library_at_work() if name in _OF_CODE and place is None else ""
+    if library:
+        message = f"{message}, in the code of `{library}`"
+        hint = "write the step in NumPy, give np2fx a rule for it, or split the node around it"
     if place is None:
         frame = own_frame(sys._getframe(1)) or user_frame()
         place = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)

@@ -33,8 +33,8 @@ class Known:
 
 
 def resolve(name: str) -> Any:
-    """The object that a dotted name stands for; None where this NumPy (or another library) does not have it."""
-    found = original(name)
+    """The object that a dotted name stands for; None where this NumPy (or another library) does not have it, or is not imported."""
+    found = original(name, imported=False)
     return original_of(found)  # while a trace is running the name holds a twin
 
 
@@ -52,7 +52,8 @@ def _functions(table_version: int) -> dict[Any, Known]:
     names += [f"{space}.{n}" for space in SPACES for n in dir(resolve(space)) if not n.startswith("_")]
     for name in names:
         function = resolve(name)
-        if function is None or not is_function(function) or function in found:
+        known = is_function(function) if name.startswith("numpy.") else callable(function) and not isinstance(function, type)
+        if not known or function in found:
             continue
         found[function] = Known(name, function, rules.get(name), refusals.get(name))
     return found

@@ -19,6 +19,8 @@ from .refusing import refusals
 from .walking import walk
 
 _FORMAT = 8  # of the cached index
+_ALWAYS = "np2fx.contrib.scipy_fft_rules"
+"""Rules for another library that need not be named: where that does as NumPy."""
 _UNRULED_WRITERS = frozenset(("resize", "setfield", "setflags", "itemset", "at", "shuffle"))
 """Those that write into an array and have no rule that says so."""
 _OF_SCALARS = frozenset(("as_integer_ratio", "bit_count", "denominator", "fromhex", "hex", "is_integer", "newbyteorder", "numerator"))
@@ -128,7 +130,8 @@ def load_table(extra: Sequence[str] = (), root: str = ".", files: Sequence[tuple
 
     Raises FileNotFoundError for a module that is not there, SyntaxError for one that does not parse, ValueError for a name that
     has an entry already."""
-    files = [*((f"np2fx.rules.{_stem(f)}", f) for f in own_files()), *((module, module_file(module, root)) for module in extra), *files]
+    own = [*((f"np2fx.rules.{_stem(f)}", f) for f in own_files()), (_ALWAYS, _always_file())]
+    files = [*own, *((module, module_file(module, root)) for module in extra), *files]
     return _load(tuple((m, f, *_stamp(f)) for m, f in files))
 
 
@@ -160,11 +163,19 @@ def functions_beside(rule: RuleSource) -> dict[str, ast.FunctionDef]:
 
 def own_files() -> list[str]:
     """np2fx's rule files: every public file of `rules/`."""
-    package = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+    package = _package()
     folder = os.path.join(package, "rules")
     if not os.path.isdir(folder):  # a working tree, where `rules/` stands beside `transpiler/`
         folder = os.path.join(os.path.dirname(package), "rules")
     return sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".py") and not n.startswith("_"))
+
+
+def _package() -> str:
+    return os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+
+def _always_file() -> str:
+    return os.path.join(_package(), "contrib", f"{_ALWAYS.rpartition('.')[2]}.py")
 
 
 def module_file(module: str, root: str) -> str:

@@ -11,8 +11,8 @@ import ast
 import types
 from dataclasses import dataclass
 
-from .hoisting import HIDDEN, Returning, Scope, function_of, jumps, locals_call, own_nodes, reads_of, set_or_deleted
-from .parting import assigned_in, is_free, variables_in
+from .hoisting import HIDDEN, Returning, Scope, function_of, jumps, locals_call, names_stored, own_nodes, reads_of, set_or_deleted
+from .parting import is_free, variables_in
 
 FOR = "__np2fx_for__"
 GOES_ON, RESULT, ITEM = f"{HIDDEN}goes_on__", f"{HIDDEN}result__", f"{HIDDEN}item__"
@@ -56,7 +56,7 @@ def is_countable(node: ast.For, scope: Scope) -> bool:
         return False
     if returns and node.orelse:
         return False
-    return assigned_in(node) <= scope.own and is_free(node, scope)
+    return names_stored(node) <= scope.own and not scope.outlives([node], reads_of(node)) and is_free(node, scope)
 
 
 def counted(node: ast.For, items: ast.expr, body: list[ast.stmt], after: list[ast.stmt], scope: Scope, path: str) -> list[ast.stmt]:
@@ -65,7 +65,7 @@ def counted(node: ast.For, items: ast.expr, body: list[ast.stmt], after: list[as
     returns = any(isinstance(n, ast.Return) for n in found)
     breaks = returns or any(isinstance(n, ast.Break) for n in found)
     names = variables_in(node, scope)
-    assigned = sorted(assigned_in(node)) + [RESULT] * returns + [GOES_ON] * bool(after)
+    assigned = sorted(names_stored(node)) + [RESULT] * returns + [GOES_ON] * bool(after)
     end = ast.Return(ast.Tuple([ast.Constant(True), locals_call()], ast.Load()))
     given = ast.Assign([node.target], ast.Name(ITEM, ast.Load()))
     code = function_of(scope.name, [*names, ITEM], [given, *Returning(RESULT if returns else "").all(body), end], node, path)

@@ -11,7 +11,7 @@ import ast
 import types
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 HIDDEN = "__np2fx_own_"
@@ -69,13 +69,28 @@ LOOPS: list[Loop] = []
 class Scope:
     """A function around loops: its name, its own variables, those that it shares with others, and how often it reads each name.
 
-    guarded  whether it catches errors"""
+    guarded  whether it catches errors
+    late     what is read where an exception is caught that leaves the code here: the names that it has bound by then have to be there"""
 
     name: str
     own: frozenset[str]
     shared: frozenset[str]
     reads: Counter[str]
     guarded: bool
+    late: frozenset[str] = frozenset()
+
+    def within(self, node: ast.AST) -> Scope:
+        """The scope of what stands in a `try` or a `with`."""
+        handlers = node.handlers if isinstance(node, _CATCHING[:2]) else None  # type: ignore[attr-defined]
+        after = [*(handlers or ()), *getattr(node, "finalbody", ())]
+        ends = handlers is not None and all(isinstance(h.body[-1], (ast.Return, ast.Raise)) for h in handlers)
+        ends = ends and not any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in node.finalbody for n in ast.walk(s))  # type: ignore[attr-defined]
+        found = {name for part in after for name in reads_of(part)} if ends else set(self.reads)
+        return replace(self, late=self.late | found)
+
+    def outlives(self, body: Sequence[ast.stmt], inside: Counter[str]) -> bool:
+        """Whether a name that statements bind, which read these names themselves, is read after an exception in them."""
+        return any(self.reads[name] > inside[name] for name in bound_early(body) & self.late)
 
 
 def scope_of(node: ast.AST, codes: dict[tuple[str, int], list[types.CodeType]], rebound: frozenset[str]) -> Scope | None:
@@ -127,7 +142,7 @@ class Shape:
 
 def shape_of(node: ast.While, scope: Scope) -> Shape | None:
     """What a loop reads and binds; None where it has to stay where it is."""
-    if node.orelse or any(map(stays, ast.walk(node))):
+    if node.orelse or any(map(stays, ast.walk(node))) or scope.outlives([node], reads_of(node)):
         return None
     own = [n for statement in node.body for n in own_nodes(statement)]
     if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in own):
@@ -139,10 +154,10 @@ def shape_of(node: ast.While, scope: Scope) -> Shape | None:
         return None
     returned = returns[0].value or ast.Constant(None) if returns else None
     after = reads_of(returned) if returned is not None else Counter()
-    assigned = {n.id for n in own if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    assigned = {name for statement in node.body for name in names_stored(statement)}
     if not assigned <= scope.own:
         return None
-    named = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    named = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | assigned
     reads = reads_of(node)
     return Shape(
         tuple(sorted(named & (scope.own | scope.shared))),
@@ -164,7 +179,7 @@ def _all_jump(returns: list[ast.Return], body: list[ast.stmt]) -> bool:
 _CATCHING: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try), ast.With)
 _STAYING: tuple[type[ast.AST], ...] = (
     *_CATCHING[:2], ast.Global, ast.Nonlocal, ast.Delete, ast.NamedExpr, ast.FunctionDef, ast.AsyncFunctionDef,
-    ast.ClassDef, ast.Import, ast.ImportFrom, ast.Match, ast.AsyncFor, ast.AsyncWith,
+    ast.ClassDef, ast.Import, ast.ImportFrom, ast.AsyncFor, ast.AsyncWith,
 )  # fmt: skip
 
 
@@ -177,6 +192,39 @@ def stays(node: ast.AST) -> bool:
     if isinstance(name, str) and name.startswith("__") and (not name.endswith("__") or name == "__class__"):
         return True
     return isinstance(node, _STAYING) or (isinstance(node, ast.Name) and node.id in OF_FRAMES)
+
+
+def bound_early(body: Sequence[ast.stmt]) -> set[str]:
+    """The names that statements bind, after which something else in them may still raise."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for statement in body:
+        if isinstance(statement, ast.Pass) or (isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)):
+            bound |= names_stored(statement)
+            continue
+        found |= bound
+        if isinstance(statement, ast.If):
+            found |= bound_early(statement.body) | bound_early(statement.orelse)
+        elif not _binds_last(statement):
+            found |= names_stored(statement)
+        bound |= names_stored(statement)
+    return found
+
+
+def _binds_last(statement: ast.stmt) -> bool:
+    """Whether a statement binds names, and does nothing after that."""
+    if isinstance(statement, ast.AugAssign):
+        return isinstance(statement.target, ast.Name)
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement]
+    parts = [p for t in targets for p in (t.elts if isinstance(t, ast.Tuple) else (t,))]
+    return all(isinstance(p, ast.Name) for p in parts) and not (len(targets) > 1 and len(parts) > len(targets))
+
+
+def names_stored(node: ast.AST) -> set[str]:
+    """The variables that a statement binds in the function itself."""
+    found = {n.id for n in own_nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return found | {name for n in own_nodes(node) if (name := getattr(n, "rest", None) if isinstance(n, ast.MatchMapping) else
+                    getattr(n, "name", None) if isinstance(n, (ast.MatchAs, ast.MatchStar)) else None)}  # fmt: skip
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:

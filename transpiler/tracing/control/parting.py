@@ -11,7 +11,7 @@ import types
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .hoisting import HIDDEN, Scope, function_of, jumps, locals_call, own_nodes, reads_of, set_or_deleted, stays
+from .hoisting import HIDDEN, Scope, function_of, jumps, locals_call, names_stored, own_nodes, reads_of, set_or_deleted, stays
 
 CHOICE = "__np2fx_choice__"
 
@@ -54,7 +54,7 @@ def is_movable(node: ast.If | ast.IfExp, scope: Scope) -> bool:
     if isinstance(node, ast.If):
         if any(True for _ in jumps([*node.body, *node.orelse])) or any(isinstance(n, ast.Return) for n in own_nodes(node)):
             return False
-        if not assigned_in(node) <= scope.own:
+        if not {n for n in names_stored(node) if not n.startswith(HIDDEN)} <= scope.own or scope.outlives([node], reads_of(node)):
             return False
     return is_free(node, scope)
 
@@ -76,9 +76,6 @@ def _names(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
-def assigned_in(node: ast.AST) -> set[str]:
-    return {n.id for n in own_nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
 
 def _calls_between(test: ast.expr) -> bool:
     """Whether a test may ask for a truth, and has called something before."""
@@ -95,13 +92,13 @@ def parted(
 
     Its tests (for the value, for the truth) and sides are given as they are to be compiled, `others` are variables of comprehensions."""
     names = variables_in(node, scope, others)
-    assigned = sorted(assigned_in(node)) if isinstance(node, ast.If) else []
+    assigned = sorted(names_stored(node)) if isinstance(node, ast.If) else []
     end = [ast.Return(locals_call())] if isinstance(node, ast.If) else []
     truth = ast.IfExp(tests[1], ast.Constant(True), ast.Constant(False))
     bodies: list[list[ast.stmt]] = [[ast.Return(tests[0])], [ast.Return(truth)], [*sides[0], *end], [*sides[1], *end]]
     codes = [function_of(scope.name, names, body, node, path) for body in bodies]
     reads = reads_of(node)
-    needed = frozenset(name for name in assigned if scope.reads[name] > reads[name])
+    needed = frozenset(name for name in assigned if scope.reads[name] > reads[name] or name.startswith(HIDDEN))
     given = (tuple(names), tuple(assigned), needed, scope.guarded, _calls_between(node.test), isinstance(node, ast.IfExp))
     CHOICES.append(Choice((path, node.lineno), *given, *codes))
     return len(CHOICES) - 1, assigned
@@ -109,7 +106,7 @@ def parted(
 
 def variables_in(node: ast.AST, scope: Scope, others: Iterable[str] = ()) -> list[str]:
     """The variables of the function that code names."""
-    named = _names(node)
+    named = _names(node) | names_stored(node)
     return sorted(n for n in named if n in scope.own or n in scope.shared or n in others or n.startswith(HIDDEN))
 
 

@@ -42,6 +42,8 @@ from ..control.hoisting import (
 )
 from ..control.loops import run_while
 from ..control.parting import CHOICE, expression_for, is_movable, parted, statements_for
+from ..control.pieces import PIECE, is_piece, pieced, run_piece
+from ..control.plainer import headed, yielding
 from ..control.rounds import run_for
 
 CALLED, NEGATED, CONTAINED, IDENTICAL = "__np2fx_called__", "__np2fx_not__", "__np2fx_in__", "__np2fx_is__"
@@ -53,7 +55,7 @@ def called(function: Any) -> Any:
 
 NAMES: dict[str, Any] = {
     CALLED: called, NEGATED: negated, CONTAINED: contained, IDENTICAL: identical, WHILE: run_while,
-    CHOICE: run_choice, FOR: run_for,
+    CHOICE: run_choice, FOR: run_for, PIECE: run_piece,
     FORMATTED: formatted, PERCENTED: percented, LOCALS: locals, UNSET_NAME: UNSET,
 }  # fmt: skip
 """What sourced code finds among its globals."""
@@ -87,7 +89,7 @@ def _codes(text: str, path: str) -> dict[types.CodeType, types.CodeType]:
 def _opened(text: str, path: str) -> dict[types.CodeType, types.CodeType]:
     tree = ast.parse(text, path)
     plain = compile(tree, path, "exec", dont_inherit=True)
-    loops = _Open(path, plain, tree) if any(isinstance(n, (ast.While, ast.For, ast.If, ast.IfExp)) for n in ast.walk(tree)) else None
+    loops = _Open(path, plain, tree) if any(isinstance(n, _PARTING) for n in ast.walk(tree)) else None
     trees = [_Open().visit(copy.deepcopy(tree) if loops is not None else tree), *([loops.visit(tree)] if loops is not None else [])]
     changed = [compile(ast.fix_missing_locations(t), path, "exec", dont_inherit=True) for t in trees]
     found: dict[types.CodeType, types.CodeType] = {}
@@ -125,6 +127,7 @@ def _alike(plain: types.CodeType, changed: types.CodeType) -> bool:
 
 
 _KEPT = ("co_name", "co_firstlineno", "co_argcount", "co_kwonlyargcount", "co_freevars", "co_cellvars", "co_flags")
+_PARTING = (ast.While, ast.For, ast.If, ast.IfExp, ast.Match)
 _STARS = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
 
 
@@ -153,10 +156,10 @@ class _Open(ast.NodeTransformer):
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _function
 
     def _guarded(self, node: Any) -> ast.AST:
-        """Loops that an exception may leave without leaving the function stay where they are: what they have bound is still read."""
+        """What an exception may leave without leaving the function is moved if nothing that it has bound by then is read after."""
         around = self.scope
-        if stays(node):
-            self.scope = None
+        if stays(node) and self.scope is not None:
+            self.scope = self.scope.within(node)
         self.generic_visit(node)
         self.scope = around
         return node  # type: ignore[no-any-return]
@@ -164,6 +167,9 @@ class _Open(ast.NodeTransformer):
     visit_Try = visit_TryStar = visit_With = _guarded
 
     def visit_While(self, node: ast.While) -> Any:
+        plainer = None if self.scope is None else headed(node, self.scope)
+        if plainer is not None:
+            return self._visited_body(plainer)
         shape = None if self.scope is None else shape_of(node, self.scope)
         if shape is None or self.scope is None:
             return self._visit_test(node)
@@ -226,7 +232,15 @@ class _Open(ast.NodeTransformer):
         is_text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
         return _call(node, PERCENTED, node.left, node.right) if is_text and isinstance(node.op, ast.Mod) else node
 
+    def visit_Match(self, node: Any) -> Any:
+        if self.scope is None or not is_piece(node, self.scope):
+            return self.generic_visit(node)
+        return pieced(node, self.generic_visit(copy.deepcopy(node)), self.scope, self.path)  # type: ignore[arg-type]
+
     def visit_If(self, node: ast.If) -> Any:
+        plainer = None if self.scope is None else headed(node, self.scope) or yielding(node)
+        if plainer is not None:
+            return self._visited_body(plainer)
         if self.scope is None or not is_movable(node, self.scope):
             return self._visit_test(node)
         sides = [self._visited_body(copy.deepcopy(body)) for body in (node.body, node.orelse)]
