@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .pipeline.export import export as export
     from .pipeline.node import node as node
     from .pipeline.random_inputs import random_inputs as random_inputs
+    from .pipeline.semantics import GraphConfigs as GraphConfigs
+    from .pipeline.semantics import TemporalAxis as TemporalAxis
+    from .pipeline.semantics import TensorSemantics as TensorSemantics
     from .pipeline.session.compiling import compile_graph as compile_graph
     from .pipeline.session.errors import PipelineError as PipelineError
     from .pipeline.session.running import start as start
@@ -42,6 +45,7 @@ _HOME = {
     "node": ".pipeline.node", "annotate": ".pipeline.annotate",
     "use_rules": ".support.own_rules", "random_inputs": ".pipeline.random_inputs",
     "start": ".pipeline.session.running", "stop": ".pipeline.session.running", "compile_graph": ".pipeline.session.compiling",
+    "TensorSemantics": ".pipeline.semantics", "TemporalAxis": ".pipeline.semantics", "GraphConfigs": ".pipeline.semantics",
     "PipelineError": ".pipeline.session.errors", "Pipeline": ".pipeline.deployed.loading",
     "install": ".importing.hook", "converted": ".importing.hook",
     "export": ".pipeline.export", "ExportError": ".pipeline.export",

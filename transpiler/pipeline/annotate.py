@@ -19,21 +19,23 @@ from typing import Any, TypeVar
 
 from . import session
 from .node import node
+from .semantics import meant, named
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def input_tensors(name: str, tensors: Any) -> Any:
-    """The region `name` begins here; `tensors` (a dict of arrays, or one array) are its inputs and are returned."""
+    """The region `name` begins here; `tensors` (a dict of arrays, or TensorSemantics) are its inputs and are returned."""
     running = session.current()
     if running is not None:
         running.enter(name, named(name, tensors), sys._getframe(1))
+        running.means(name, meant(tensors))
     return _passed_through(name, tensors)
 
 
 def output_tensors(name: str, tensors: Any, static_outputs: Any = None, *, export_with: str | None = None,
                    backend_params: Mapping[str, Any] | None = None) -> Any:  # fmt: skip
-    """The region `name` ends here; `tensors` (a dict of arrays, or one array) are its outputs and are returned.
+    """The region `name` ends here; `tensors` (a dict of arrays, or TensorSemantics) are its outputs and are returned.
 
     static_outputs  a dict of arrays that do not hang on the inputs, and are given with the outputs
     export_with     "jit", "onnx" or "pt2": what `np2fx.compile_graph` makes of the region; None leaves it in the wiring alone
@@ -41,6 +43,7 @@ def output_tensors(name: str, tensors: Any, static_outputs: Any = None, *, expor
     running = session.current()
     if running is not None:
         given = {**named(name, tensors), **(named(name, static_outputs) if static_outputs is not None else {})}
+        running.means(name, [*(meant(tensors) or ()), *(meant(static_outputs) or ())], "outputs")
         running.leave(name, given, export_with)
     return _passed_through(name, tensors)
 
@@ -105,16 +108,11 @@ def method(function: Any = None, *, node_name: str | None = None, export_with: s
     return mark if function is None else mark(function)
 
 
-def named(name: str, tensors: Any) -> dict[str, Any]:
-    """The arrays of a call by name; a bare array has none. Raises TypeError for what is no dict."""
-    if not isinstance(tensors, Mapping):
-        raise TypeError(f"node {name!r}: give a dict of named arrays, {{'x': x}}, not {type(tensors).__name__}")
-    return dict(tensors)
-
-
 def _passed_through(name: str, tensors: Any) -> Any:
     if not isinstance(name, str):
         raise TypeError(f"a region is named by a string, not by {type(name).__name__}")
+    if meant(tensors) is not None:
+        tensors = named(name, tensors)
     if not isinstance(tensors, Mapping):
         return tensors
     if not tensors:

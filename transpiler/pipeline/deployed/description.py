@@ -3,7 +3,7 @@
     models:                     for each node, in the order of a step
       NODE:
         inputs, outputs         name, dtype, shape and type of each array, in the order of the artefact; `free_axes` are those whose
-                                sizes were not the same in all noted calls
+                                sizes were not the same in all noted calls; what TensorSemantics says of it
         parameters              model_path, md5sum, sha256sum and backend ("jit", "onnx", "pt2") of the artefact
     pipeline:
       data_flow                 "node/output" -> ["node/input", ...] within a step
@@ -104,8 +104,8 @@ def _model(node: Node, file: Path | None) -> dict[str, Any]:
     if file is not None and node.export_with is not None:
         parameters = {"model_path": file.name, **digests(file), "backend": BACKENDS[node.export_with]}
     calls = node.calls
-    inputs = [_array(name, [c.inputs[name] for c in calls]) for name in node.inputs]
-    outputs = [_array(name, [c.outputs[name] for c in calls]) for name in node.outputs]
+    inputs = [_array(name, [c.inputs[name] for c in calls]) | node.meaning.get(("inputs", name), {}) for name in node.inputs]
+    outputs = [_array(name, [c.outputs[name] for c in calls]) | node.meaning.get(("outputs", name), {}) for name in node.outputs]
     return {"inputs": inputs, "outputs": outputs, "parameters": parameters}
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from ...source.reading.nodes import between, calls_in, label_of, own_statements
 from ...source.reading.text import Source, lines_of
 from ...source.reading.walking import walk
+from ..semantics import named
 from .errors import refused
 
 _ENDS = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
@@ -183,7 +184,7 @@ def indented(text: str) -> str:
 
 def _given(states: dict[str, Any], outputs: Any, fixed: Any = None) -> tuple[Any, ...]:
     """What a region returns: the leaves of its outputs, and its states."""
-    return tuple(v for d in (dict(outputs), dict(fixed or {}), states) for _, v in leaves(d))
+    return tuple(v for d in (named("", outputs), named("", fixed or {}), states) for _, v in leaves(d))
 
 
 def _passed(tensors: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy
 import torch
 
 from ...source.findings.finding import Finding, make_finding
+from ..semantics import TensorSemantics
 from . import put
 from .buffers import Buffer, buffers_of, with_buffers
 from .errors import PipelineError, refused
@@ -44,6 +45,7 @@ class Node:
     function  what it computes: takes `arguments`, returns a tuple of `outputs`
     states    the names of the inputs that are state
     buffers   the buffers of modules among them
+    meaning   what its arrays mean, by "inputs" or "outputs" and name
     calls     those that were noted; `count` is how many there were
     order     its place among the nodes, by when their first calls ended"""
 
@@ -56,6 +58,7 @@ class Node:
     known: dict[str, Any] = field(default_factory=dict)
     brought: dict[Any, list[str]] = field(default_factory=dict)
     states: list[str] = field(default_factory=list)
+    meaning: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     buffers: list[Buffer] = field(default_factory=list)
     export_with: str | None = None
     calls: list[Call] = field(default_factory=list)
@@ -121,6 +124,11 @@ class Session:
         self._take(node, tensors, place)
         if node.count == 0 and is_state:
             node.states += [n for n, _ in leaves(tensors)]
+
+    def means(self, name: str, given: list[TensorSemantics] | None, side: str = "inputs") -> None:
+        """What arrays of a node mean, if somebody says so."""
+        for tensor in given or ():
+            self.nodes[name].meaning[side, tensor.name] = tensor.to_dict()
 
     def update(self, name: str, tensors: Mapping[str, Any]) -> None:
         """State of a node has a new value."""
