@@ -35,7 +35,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed-torch: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(PIP) -e ".[torch]"
+	$(PIP) -e ".[torch,pipeline]"
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed-torch

@@ -407,3 +407,15 @@ def test_the_report_says_why_there_is_no_graph(tmp_path):
     finding = results["rank"].findings[0]
     assert "set(x.tolist())" in linecache.getline(finding.path, finding.line)
     assert finding.message.split(":")[0].split("(")[0] in (tmp_path / "made" / "made.html").read_text()
+
+
+@pytest.mark.parametrize("form", [lambda x: 8.0 * x, lambda x: 2 + x * 3, lambda x: 1.5 - np.exp(2.0 * x)])
+def test_numbers_before_arrays_go_to_onnx(form, tmp_path):
+    pytest.importorskip("onnxruntime")
+    x = np.linspace(-1, 1, 5, dtype=np.float32)
+    path = np2fx.export(np2fx.trace(form, x), tmp_path / "made.onnx", "onnx", example=(x,))
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(path))
+    (got,) = session.run(None, {session.get_inputs()[0].name: x})
+    np.testing.assert_allclose(got, form(x), 1e-6)

@@ -127,7 +127,7 @@ def _named(module: Any, inputs: tuple[torch.Tensor, ...], sizes: Mapping[str, An
             if not isinstance(size, str):
                 continue
             demanded = face.forms[i][1][axis] if face is not None and face.forms else FREE
-            if face is not None and any((i, axis) in Guard(*relation).inputs() for relation in face.relations):
+            if (i, axis) in _tied(face):
                 demanded = inputs[i].shape[axis]  # no file can say what must hold there
             if demanded >= 0:
                 if sizes:
@@ -137,6 +137,11 @@ def _named(module: Any, inputs: tuple[torch.Tensor, ...], sizes: Mapping[str, An
             if demanded < FREE:
                 found.least.add(found.names[i, axis])
     return found
+
+
+def _tied(face: Any) -> set[tuple[int, int]]:
+    """The sizes, by input and axis, between which a graph demands what no file can say."""
+    return {place for relation in face.relations for place in Guard(*relation).inputs()} if face is not None else set()
 
 
 def _input_names(module: Any) -> list[str]:
@@ -169,7 +174,9 @@ def _others(module: Any, inputs: tuple[torch.Tensor, ...], named: Named, how: st
     if how == "jit":
         face: Any = getattr(module, "face", None)
         forms = face.forms if face is not None else ()
-        free = {(i, axis): size for i, (_, sizes, _) in enumerate(forms) for axis, size in enumerate(sizes) if size < 0}
+        tied = _tied(face)  # a file has these as the example has them
+        places = {(i, axis): size for i, (_, sizes, _) in enumerate(forms) for axis, size in enumerate(sizes)}
+        free = {place: size for place, size in places.items() if size < 0 and place not in tied}
     else:
         free = dict.fromkeys(named.names, FREE)
     if not free or any(n < 2 for x in inputs for n in x.shape):
@@ -190,6 +197,7 @@ def _jit(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...], 
         raise ExportError("jit cannot hold this graph: a side of a branch runs alone (torch.cond), as it may fail. Export to pt2 or onnx")
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # torch would rather have pt2; who asks for jit knows
+        warnings.simplefilter("ignore", torch.jit.TracerWarning)  # sizes that are fixed are demanded
         scripted = torch.jit.trace(_Plain(module), _copies(inputs), check_trace=False)
         scripted.save(str(path))
         return torch.jit.load(str(path))

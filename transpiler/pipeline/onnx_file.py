@@ -7,6 +7,7 @@ to which the outputs are reshaped (a 0 in it keeps a size), so that no optimiser
 from __future__ import annotations
 
 import copy
+import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +37,9 @@ def write(module: torch.nn.Module, path: Path, inputs: tuple[torch.Tensor, ...],
     import onnxruntime
     import onnxscript  # noqa: F401
 
+    logging.getLogger("torch.onnx._internal.exporter._registration").setLevel(logging.ERROR)  # it speaks of torchvision, which none needs
     flat, messages = _with_conditions(module)
+    _put_numbers_last(flat)
     program = program_for_onnx(torch.export.export(flat, inputs, dynamic_shapes=dynamic))
     try:
         made = torch.onnx.export(program, dynamo=True, verbose=False, dynamic_shapes=dynamic, custom_translation_table=translations())
@@ -78,6 +81,16 @@ def _with_conditions(module: torch.nn.Module) -> tuple[torch.nn.Module, list[str
     for node in checks:
         graph.erase_node(node)
     return fx.GraphModule(module, graph), [str(n.args[1]) for n in checks]
+
+
+def _put_numbers_last(module: torch.nn.Module) -> None:
+    """`torch.mul(8.0, x)` as `torch.mul(x, 8.0)`: the exporter takes no number where it looks for the dtype."""
+    for part in module.modules():
+        if isinstance(part, fx.GraphModule):
+            for node in part.graph.nodes:
+                if node.target in (torch.mul, torch.add) and len(node.args) == 2 and not isinstance(node.args[0], fx.Node):
+                    node.args = (node.args[1], node.args[0])
+            part.recompile()
 
 
 def _place(node: fx.Node) -> str:

@@ -29,12 +29,12 @@ def picture(description: Mapping[str, Any]) -> str:
     wiring = description["pipeline"]
     width = max(b.x + b.width for b in boxes.values()) + min(b.x for b in boxes.values())
     bottom = max(b.y + b.height for b in boxes.values())
-    back = [(s, e) for s, ends in wiring["feedback_flow"].items() for e in ends]
-    height = bottom + _MARGIN + 18 * len(back)
+    back = _below(boxes, [(s, e) for s, ends in wiring["feedback_flow"].items() for e in ends])
+    height = max([bottom, *(low for _, _, low in back)]) + _MARGIN
     parts = [f'<rect class="paper" width="{width:.0f}" height="{height:.0f}"/>']
     for source, ends in wiring["data_flow"].items():
         parts += [_edge(boxes, source, end) for end in ends]
-    parts += [_feedback(boxes, source, end, bottom + 12 + 18 * n) for n, (source, end) in enumerate(back)]
+    parts += [_feedback(boxes, *edge) for edge in back]
     for node, names in wiring["inputs"].items():
         parts += [_loose(*boxes[node].port(name, "inputs"), name, -1) for name in names]
     for node, names in wiring["outputs"].items():
@@ -115,6 +115,21 @@ def _edge(boxes: Mapping[str, _Box], source: str, end: str) -> str:
     x, y, u, v = _ends(boxes, source, end)
     bend = max((u - x) / 2, 30)
     return f'<path class="edge" d="M{x:.1f} {y:.1f} C{x + bend:.1f} {y:.1f} {u - bend:.1f} {v:.1f} {u:.1f} {v:.1f}"/>'
+
+
+def _below(boxes: Mapping[str, _Box], edges: list[tuple[str, str]]) -> list[tuple[str, str, float]]:
+    """Edges of feedback and how far down they run: below all boxes on their way, and below each other."""
+    found: list[tuple[str, str, float]] = []
+    runs: list[tuple[float, float, float]] = []
+    for source, end in edges:
+        x, _, u, _ = _ends(boxes, source, end)
+        left, right = min(x, u) - 30, max(x, u) + 30
+        low = max(b.y + b.height for b in boxes.values() if b.x < right and b.x + b.width > left) + 12
+        while any(a < right and b > left and abs(low - y) < 14 for a, b, y in runs):
+            low += 16
+        runs.append((left, right, low))
+        found.append((source, end, low))
+    return found
 
 
 def _feedback(boxes: Mapping[str, _Box], source: str, end: str, low: float) -> str:
