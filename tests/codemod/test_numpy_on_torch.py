@@ -330,3 +330,23 @@ def test_helpers_of_which_nothing_says_what_they_are_given_are_numpy_on_torch():
     )
     new, _ = np2fx.rewrite_source(text, all_functions=True, dialect="auto")
     assert new.count("@npx.on_torch") == 2 and "boundary" not in new
+
+
+@pytest.mark.parametrize("call", ["json.dumps({'m': x.mean()})", "statistics.mean([x[0]])", "logging.getLogger().info('%s', x)"])
+def test_pythons_own_library_gets_numpys_objects(call):
+    text = f"import json, logging, statistics\nimport np2fx\n\n\n@np2fx.node(x='float64[n]')\ndef f(x):\n    return {call}\n"
+    assert "@npx.on_torch" in np2fx.rewrite_source(text, dialect="auto")[0]
+    same = text.replace(call, "x * 2")
+    assert "@np2fx.boundary" in np2fx.rewrite_source(same, dialect="auto")[0]
+
+
+@pytest.mark.parametrize("a", [np.float64(3), np.array(3.0)])
+def test_what_has_no_axes_may_be_a_scalar_which_is_bound_anew(a):
+    head = "import np2fx\nimport numpy as np\n\n\n@np2fx.node(a='float64[]')\n"
+    text = f"{head}def f(a):\n    b = a\n    a -= 1.0\n    return np.sqrt(a), b, a\n"
+    before: dict[str, object] = {}
+    after: dict[str, object] = {}
+    exec(text, before)
+    exec(np2fx.rewrite_source(text, dialect="auto")[0], after)
+    wanted, got = before["f"](a.copy()), after["f"](a.copy())  # type: ignore[operator]
+    assert list(map(type, got)) == list(map(type, wanted)) and list(map(float, got)) == list(map(float, wanted))

@@ -345,7 +345,8 @@ class Rewriter(Expressions):
         harmless = operand.kind == "number" or (operand.fresh and not self._is_element(s.value))
         harmless = harmless or (isinstance(target, ast.Name) and self.apart(target.id, s.value))
         if isinstance(target, ast.Name):
-            if fact.kind == "array" and simple and harmless and plain.keeps(ufunc, fact, operand):
+            # What has no axes may be a scalar of the caller's, which is bound anew.
+            if fact.kind == "array" and fact.rank != 0 and simple and harmless and plain.keeps(ufunc, fact, operand):
                 self.piece(s.value, value)
             elif fact.kind == "scalar" and simple:
                 self.piece(s, f"{target.id} = {target.id} {SYMBOLS[type(s.op)]} {grouped(s.value, value)}")

@@ -295,7 +295,7 @@ def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
         _lift_callback(r, value)
     package = name.split(".")[0]
     if package in ("torch", "np2fx") or (
-        package in sys.stdlib_module_names and package not in ("functools", "operator", "itertools", "collections", "statistics", "pickle")
+        package in sys.stdlib_module_names and (package in _TAKES_TENSORS or not any(r.fact(a).may_lead_to_tensor for a in _arguments(e)))
         and not (name in _ELEMENTS and matters(r))
     ):
         return None
@@ -306,6 +306,12 @@ def _library(r: Expressions, e: ast.Call, name: str) -> str | None:
         r.refuse("opaque-call", e.func, f"`{r.source.of(e.func)}` is code of `{package}`: np2fx cannot see what it does", way_out)
         return None
     return _called(r, e)
+
+
+_TAKES_TENSORS = frozenset(
+    ("abc", "cmath", "contextlib", "copy", "dataclasses", "enum", "math", "sys", "threading", "time", "types", "typing", "weakref")
+)
+"""The packages of Python's own library that do the same with tensors as with arrays. Others make text, bytes or numbers of NumPy's."""
 
 
 _MUTATORS = (
