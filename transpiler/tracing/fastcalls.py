@@ -56,7 +56,7 @@ class _Guard:
         hooks = [n for n in vars(nn_module) if n.startswith("_global_") and n.endswith("_hooks")]
         self.held: dict[str, Any] = {
             "_Tensor": torch.Tensor, "_missed": MISSED, "_shapes": set(), "_rebuild": rebuild, "_outputs": face.outputs,
-            "_bare": module.bare, "_forward": type(module).forward, "_modes": torch._C._len_torch_function_stack,
+            "_bare": module.without_demands(True), "_forward": type(module).forward, "_modes": torch._C._len_torch_function_stack,
             "_dispatching": torch._C._len_torch_dispatch_stack, "_tracing": torch._C._is_tracing,
             **{f"_hooks{i}": getattr(nn_module, n) for i, n in enumerate(hooks)},
         }  # fmt: skip

@@ -23,6 +23,7 @@ from .control.risks import must_stay
 from .errors import TraceError
 from .errors import error as trace_error
 from .fastcalls import MISSED, fast_call, shapes_key
+from .generating import Generator
 from .othernumbers import served
 from .recording.compare import compare_graphs, values_of
 from .recording.duplicates import merge_duplicates
@@ -231,11 +232,23 @@ class TracedModule(fx.GraphModule):
     def bare(self) -> Callable[..., Any]:
         """`forward` without the demands on inputs, for those that were traced once more."""
         if self._bare is None or self._bare[0] is not self.code:
-            graph = copy.deepcopy(self.graph)
-            for node in [n for n in graph.nodes if n.target is check_inputs]:
-                graph.erase_node(node)
-            self._bare = self.code, type(fx.GraphModule(self, graph)).forward
+            self._bare = self.code, self.without_demands(False)
         return self._bare[1]  # type: ignore[no-any-return]
+
+    def without_demands(self, in_python: bool) -> Callable[..., Any]:
+        """A `forward` without the demands on inputs; for `in_python` see Generator."""
+        graph = copy.deepcopy(self.graph)
+        for node in [n for n in graph.nodes if n.target is check_inputs]:
+            graph.erase_node(node)
+        graph.set_codegen(Generator(in_python))
+        return type(fx.GraphModule(self, graph)).forward
+
+    def recompile(self) -> Any:
+        """As of each graph module, but a call is `__call__`, with nothing of torch's around it."""
+        made = super().recompile()
+        if "__call__" in vars(type(self)):
+            del type(self).__call__
+        return made
 
     def _check(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> bool:
         """Whether a call is as the sample was. Raises TraceError where it has another graph."""

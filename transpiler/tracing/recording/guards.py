@@ -23,6 +23,9 @@ from .layout import layout_of
 FREE = -1
 """A size that may be any. A lower number is the name of a free size: at least 2, and the same wherever the name stands."""
 
+SHAPE = "shape_of_"
+"""So the names begin that tests of inputs give to shapes."""
+
 Form = tuple[torch.dtype, tuple[int, ...], "tuple[int, ...] | None"]
 """The dtype of an input, its sizes, and its layout (see `layout_of`): None where it does not count, () for C order."""
 
@@ -97,9 +100,10 @@ def tests_of(forms: Any, names: list[str], tensor: str, dtypes: list[str]) -> li
         elif min(sizes) >= 0:
             tests.append(f"{x}.shape == {sizes}")
         else:
-            tests.append(f"{x}.ndim == {len(sizes)}")
+            shape = f"{SHAPE}{x}"
+            tests.append(f"len({shape} := {x}.shape) == {len(sizes)}")
             for axis, wanted in enumerate(sizes):
-                here = f"{x}.shape[{axis}]"
+                here = f"{shape}[{axis}]"
                 if wanted >= 0:
                     tests.append(f"{here} == {wanted}")
                 elif wanted < FREE:

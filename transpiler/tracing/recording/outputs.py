@@ -21,6 +21,7 @@ from ..surroundings.contents import ATOMS
 from ..surroundings.reach import reaches_traced
 from ..surroundings.structure import Fixed, Leaf, Node, flatten, is_plain, rebuild
 from ..tracer import Tracer
+from .compound import compound
 from .duplicates import merge_duplicates
 
 
@@ -52,6 +53,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     for node in beside:
         node.meta["beside"] = True
     merge_duplicates(graph, beside)
+    compound(graph, beside)
     if tracer.forks is not None and tracer.forks.given:
         tracer.recorder.mark_views()
     eliminate(graph)

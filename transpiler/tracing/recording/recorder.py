@@ -162,6 +162,7 @@ class Recorder(Measuring, TorchFunctionMode):
     def placeholder(self, node: fx.Node, x: torch.Tensor) -> torch.Tensor:
         """`x` as an input of the graph."""
         node.meta["extents"] = tuple([("in", len(self.inputs), axis) for axis in range(x.ndim)])
+        node.meta["rank"], node.meta["dtype"] = x.ndim, x.dtype
         self.inputs.append(tuple(x.shape))
         return self.record(x, node)
 
@@ -231,7 +232,7 @@ class Recorder(Measuring, TorchFunctionMode):
             name = self._free("_tensor_constant")
             self.root.register_buffer(name, x.detach().clone())
         node = self.graph.create_node("get_attr", name, (), {})
-        node.meta["extents"] = tuple(x.shape)
+        node.meta.update(extents=tuple(x.shape), rank=x.ndim, dtype=x.dtype)
         return node
 
     def _free(self, stem: str) -> str:
@@ -405,7 +406,7 @@ class Recorder(Measuring, TorchFunctionMode):
     def note_results(self, result: Any, node: fx.Node, outline: Any) -> None:
         """Note the nodes of the tensors that a call gave, and which of their sizes depend on values."""
         if isinstance(result, torch.Tensor):
-            node.meta["rank"] = result.ndim
+            node.meta["rank"], node.meta["dtype"] = result.ndim, result.dtype
             self.record(result, node)
             if outline is not _SAME:
                 node.meta["loose"] = self.outlines.note(result, outline)
