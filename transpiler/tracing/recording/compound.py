@@ -4,7 +4,8 @@ Each entry is a function of a node: the pattern and the condition are its body, 
 nothing, a `Call` for another operation, None where it is not its pattern), and `example` is NumPy code in which it occurs, which the tests
 run. All are exact, bit for bit, whatever the sizes: conditions hang on ranks, dtypes and Python numbers alone.
 
-Where something is written in place nothing is changed; nor do nodes vanish whose memory results of the function lie in.
+Where something is written in place nothing is changed, nor where a part of the graph is run or left out, whose operands must not share
+memory; nor do nodes vanish whose memory results of the function lie in.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._ops import HigherOrderOperator
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def entry(*names: str, example: str) -> Callable[[Any], Any]:
 
 def compound(graph: fx.Graph, apart: set[fx.Node]) -> None:
     """Let a finished graph say the compound thing. `apart` is what results of the function lie in."""
-    if any(n.meta.get("writes") or n.meta.get("decides") for n in graph.nodes):
+    if any(n.meta.get("writes") or n.meta.get("decides") or isinstance(n.target, HigherOrderOperator) for n in graph.nodes):
         return
     for node in list(graph.nodes):
         for one in _AT.get(name_of(node), ()):
