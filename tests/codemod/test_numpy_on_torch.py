@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
+import inspect
 import subprocess
 import sys
 
@@ -350,3 +351,32 @@ def test_what_has_no_axes_may_be_a_scalar_which_is_bound_anew(a):
     exec(np2fx.rewrite_source(text, dialect="auto")[0], after)
     wanted, got = before["f"](a.copy()), after["f"](a.copy())  # type: ignore[operator]
     assert list(map(type, got)) == list(map(type, wanted)) and list(map(float, got)) == list(map(float, wanted))
+
+
+@pytest.mark.parametrize("decorate", [npx.on_torch, np2fx.boundary()])
+def test_the_signature_is_the_functions_in_every_place(decorate):
+    def plain(a, b=2, /, c=3, *rest, d, e=(), **more):
+        return a, b, c, rest, d, e, more
+
+    made = decorate(plain)
+    assert inspect.signature(made) == inspect.signature(plain) and made.__defaults__ == (2, 3) and made.__kwdefaults__ == {"e": ()}
+    for name in ("co_varnames", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_name", "co_filename"):
+        assert getattr(made.__code__, name) == getattr(plain.__code__, name)
+    assert made.__globals__ is plain.__globals__
+    for args, kwargs in (((1,), {"d": 4}), ((1, 5, 6, 7, 8), {"d": 4, "f": 9}), ((1,), {"c": 5, "d": 4, "e": 1, "a": 2})):
+        assert made(*args, **kwargs) == plain(*args, **kwargs)
+    with pytest.raises(TypeError) as ours:
+        made(1)
+    with pytest.raises(TypeError) as theirs:
+        plain(1)
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_defaults_are_not_held_against_what_the_rewriting_took_for_granted():
+    @np2fx.boundary(numbers=("n",))
+    def f(x, n=None):
+        return x if n is None else x * n
+
+    assert f(np.ones(1), None) == 1 and f(np.ones(1), 2) == 2
+    with pytest.raises(TypeError, match="a Python number"):
+        f(np.ones(1), "2")

@@ -13,6 +13,7 @@ one, or it lies on another device than the CPU, it is NumPy's scalar with its te
     flat       `a.flat`
     ufuncs     NumPy's ufuncs over it
     namespace  NumPy's names over it
+    signed     functions that stand for others, with their signature
 """
 
 from __future__ import annotations

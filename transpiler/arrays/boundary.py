@@ -7,7 +7,7 @@ import functools
 import inspect
 import itertools
 import types
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 import numpy
@@ -18,6 +18,7 @@ from .memory import is_host
 from .ndarray import ndarray
 from .passing import lifted
 from .scalars import Graded
+from .signed import signed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,20 +33,8 @@ def on_torch(function: F) -> F:
     cannot look at (a gradient, another device) leaves as an array on its tensor. Tensors come in as they are where the function itself
     speaks of torch."""
     speaks = _speaks_of_torch(function.__code__)
-    if inspect.isgeneratorfunction(function):
 
-        @functools.wraps(function)
-        def steps(*args: Any, **kwargs: Any) -> Iterator[Any]:
-            if stays_numpys(args, kwargs):
-                return (yield from _steps(function(*args, **kwargs), world.numpys, None))
-            passage, args, kwargs = _entered(args, kwargs, speaks)
-            return (yield from _steps(function(*args, **kwargs), world.arrays, passage))
-
-        steps.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
-        return steps  # type: ignore[return-value]
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if stays_numpys(args, kwargs):
             token = world.on.set(world.NUMPYS)
             try:
@@ -60,8 +49,15 @@ def on_torch(function: F) -> F:
             passage.settle()
         return passage.outward(found)
 
-    call.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
-    return call  # type: ignore[return-value]
+    def steps(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if stays_numpys(args, kwargs):
+            return _steps(function(*args, **kwargs), world.numpys, None)
+        passage, args, kwargs = _entered(args, kwargs, speaks)
+        return _steps(function(*args, **kwargs), world.arrays, passage)
+
+    made = signed(function, steps, True) if inspect.isgeneratorfunction(function) else signed(function, call)
+    made.__np2fx_rewritten__ = True
+    return made  # type: ignore[no-any-return]
 
 
 def _steps(made: Generator[Any, Any, Any], around: Callable[[], Any], passage: Passage | None) -> Generator[Any, Any, Any]:

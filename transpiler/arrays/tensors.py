@@ -7,7 +7,6 @@ NumPy arrays it returns NumPy arrays, given tensors it returns tensors. Called f
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from ..source.findings.finding import ConversionError, make_finding
 from ..support.callables import is_users_code
 from ..support.errors import numpys
 from ..support.passage import Passage, collect, keep, release
+from .signed import signed
 from .world import inside
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,9 +50,9 @@ def boundary(
 
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
+        defaults = {n: p.default for n, p in signature.parameters.items()}
 
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             if rules:
                 from ..support.own_rules import use_rules  # at the first call: the module may import the one that this function is in
 
@@ -68,11 +68,12 @@ def boundary(
             try:
                 if outside:
                     args, kwargs = passage.inward(args), {k: passage.inward(v) for k, v in kwargs.items()}
-                declared = {n: s for n, s in getattr(call, "__np2fx_spec__", {}).items() if isinstance(s, TensorSpec)}
+                declared = {n: s for n, s in getattr(made, "__np2fx_spec__", {}).items() if isinstance(s, TensorSpec)}
                 if floating or arrays or numbers or expected or declared or keeps:
-                    arguments = signature.bind(*args, **kwargs).arguments
+                    given = signature.bind(*args, **kwargs).arguments
+                    arguments = {n: v for n, v in given.items() if v is not defaults.get(n, _ABSENT)}
                     _Check(function, arguments).all(floating, arrays, numbers, {**declared, **expected})
-                    keep(arguments, keeps)
+                    keep(given, keeps)
                 passage.owner, passage.around = function.__qualname__, None if keeps else _step
                 with numpys() if outside else contextlib.nullcontext():
                     found = function(*args, **kwargs)
@@ -83,8 +84,9 @@ def boundary(
                 passage.settle()
             return passage.finished(found)
 
-        call.__np2fx_rewritten__ = True  # type: ignore[attr-defined]
-        return call  # type: ignore[return-value]
+        made = signed(function, call)
+        made.__np2fx_rewritten__ = True
+        return made  # type: ignore[no-any-return]
 
     return decorate
 
