@@ -380,3 +380,35 @@ def test_defaults_are_not_held_against_what_the_rewriting_took_for_granted():
     assert f(np.ones(1), None) == 1 and f(np.ones(1), 2) == 2
     with pytest.raises(TypeError, match="a Python number"):
         f(np.ones(1), "2")
+
+
+class Bag(dict):
+    def __setitem__(self, key, value):
+        raise AssertionError("nobody asked")
+
+
+@pytest.mark.usefixtures("on_torch")
+def test_what_containers_hold_are_numpys_arrays_where_they_stand():
+    class Sums:
+        def __init__(self):
+            self.total, self.all, self.last = np.zeros(2), [], ()
+
+        @npx.on_torch
+        def add(self, x):
+            self.total = self.total + x
+            self.all.append(self.total)
+            self.last = (self.total, {"x": x})
+            return self.all
+
+    s, x = Sums(), np.ones(2)
+    assert s.add(x) is s.all and s.all[0] is s.total is s.last[0] and type(s.total) is np.ndarray and s.last[1]["x"] is x
+
+    @npx.on_torch
+    def fill(bag, rows):
+        dict.__setitem__(bag, "root", npx.sqrt(bag["x"]))
+        rows.append([bag["root"], rows])
+        return rows
+
+    bag, rows = Bag(x=x), []
+    assert fill(bag, rows) is rows and type(bag["root"]) is np.ndarray and bag["x"] is x
+    assert rows[0][0] is bag["root"] and rows[0][1] is rows

@@ -6,6 +6,7 @@ import collections
 import functools
 import inspect
 import itertools
+import operator
 import types
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
@@ -177,14 +178,16 @@ class Passage:
     left     what leaves for an array, by its identity
     tensors  whether tensors came in as arrays, or the caller is torch
     changed  the caller's lists and dicts, in which arrays are replaced: the objects themselves, since the function may change them
-    objects  the caller's objects, to which the function may give attributes"""
+    objects  the caller's objects, to which the function may give attributes
+    settled  the lists and dicts that are on their way out"""
 
     def __init__(self, speaks: bool = False) -> None:
         self.given: dict[int, tuple[Any, Any]] = {}
         self.left: dict[int, tuple[Any, Any]] = {}
         self.tensors, self.speaks = world.is_torch(), speaks and not world.is_torch()
-        self.changed: list[Any] = []
+        self.changed: dict[int, Any] = {}
         self.objects: list[Any] = []
+        self.settled: dict[int, Any] = {}
 
     def inward(self, x: Any) -> Any:
         """An argument as the function takes it. Containers stay the objects they are where nothing in them changes."""
@@ -198,11 +201,10 @@ class Passage:
             return self._known(x, lifted(x))
         if kind is tuple and any(type(i) in _TAKEN for i in x):
             return tuple(map(self.inward, x))
-        if kind is list or kind is dict:
-            self.changed.append(x)
-            for key in list(x) if kind is dict else range(len(x)):
-                if type(x[key]) in _TAKEN:
-                    x[key] = self.inward(x[key])
+        if issubclass(kind, (list, dict)):
+            if id(x) not in self.changed:
+                self.changed[id(x)] = x
+                _replace(x, _TAKEN, self.inward)
         elif hasattr(x, "__dict__") and kind.__module__ not in _NOT_THE_USERS and not isinstance(x, type):
             self.objects.append(x)
         return x
@@ -215,18 +217,15 @@ class Passage:
         for original, made in self.given.values():
             if type(original) is numpy.ndarray and (original.shape != made.shape or original.dtype != made.dtype):
                 _seen_as(original, made)
-        for x in self.changed:
-            for key in list(x) if type(x) is dict else range(len(x)):
-                if type(x[key]) in _GIVEN and not any(x[key] is c for c in self.changed):
-                    x[key] = self.outward(x[key])
-        for x in self.objects:
-            self._attributes(x)
+        self.settled = {}
+        for x in (*self.changed.values(), *self.objects):
+            self.outward(x)
 
     def _attributes(self, x: Any) -> None:
         """The arrays among an object's attributes become NumPy's: whoever reads them next may be compiled code."""
         held = x.__dict__
-        for name in [n for n, v in held.items() if type(v) is ndarray] if type(held) is dict and not self.tensors else ():
-            held[name] = self._out(held[name])
+        if type(held) is dict and not self.tensors:
+            self.outward(held)
 
     def outward(self, x: Any) -> Any:
         """A result as the caller takes it."""
@@ -237,13 +236,15 @@ class Passage:
             return self._out(seen)
         if isinstance(x, numpy.generic) and self.tensors:
             return x._tensor if isinstance(x, Graded) else torch.from_numpy(numpy.asarray(x))
-        if kind in (list, tuple):
-            return kind(map(self.outward, x)) if any(type(i) in _GIVEN for i in x) else x
+        if kind is tuple:
+            parts = tuple(map(self.outward, x)) if any(type(i) in _GIVEN for i in x) else x
+            return x if all(map(operator.is_, parts, x)) else parts
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             return kind(*map(self.outward, x))
-        if kind is dict and any(type(i) in _GIVEN for i in x.values()):
-            for key in x:
-                x[key] = self.outward(x[key])
+        if issubclass(kind, (list, dict)):
+            if id(x) not in self.settled:
+                self.settled[id(x)] = x
+                _replace(x, _GIVEN, self.outward)
         elif hasattr(x, "__dict__") and kind.__module__ not in _NOT_THE_USERS and not isinstance(x, type):
             self._attributes(x)
         return x
@@ -255,6 +256,17 @@ class Passage:
         if id(x) not in self.left:
             self.left[id(x)] = x, x.tensor if self.tensors else x._numpy() if is_host(x._tensor) else x
         return self.left[id(x)][1]
+
+
+def _replace(x: Any, kinds: tuple[type, ...], change: Callable[[Any], Any]) -> None:
+    """Change what a list or dict holds of some kinds, where it stands, whatever its class says when it is asked."""
+    own: Any = dict if isinstance(x, dict) else list
+    if any(kind in kinds or issubclass(kind, (list, dict)) for kind in set(map(type, _elements(x)))):
+        for key, value in [*(dict.items(x) if own is dict else enumerate(list.__iter__(x)))]:
+            if type(value) in kinds or issubclass(type(value), (list, dict)):
+                new = change(value)
+                if new is not value:
+                    own.__setitem__(x, key, new)
 
 
 def _seen_as(original: numpy.ndarray[Any, Any], made: ndarray) -> None:
