@@ -479,3 +479,123 @@ def test_an_end_of_an_array_that_is_caught_is_one_for_all_values():
     graph = np2fx.trace(caught_in_the_body, VECTORS[0].copy())
     for x in (VECTORS[0], np.array([1.0, 2000.0]), np.array([3000.0, 1.0])):
         _same(caught_in_the_body(x), graph(torch.from_numpy(x)))
+
+
+# Arrays that a round writes into and binds again
+
+
+def relaxed(x):
+    error, old = 1.0, x
+    while error > 1e-3:
+        x[1:-1] = (x[:-2] + x[2:]) / 2
+        error = np.abs(x - old).max() if old is not x else 1.0
+        old = x
+        x = x.copy()
+    return x
+
+
+def two_buffers(x):
+    a, b, n = x.copy(), np.zeros_like(x), 0
+    while np.abs(a).max() > 0.01:
+        b[...] = a
+        b[1:-1] *= 0.5
+        b[0] = b[-1] = 0.0
+        a, b = b, a
+        n += 1
+    a[0] = 7.0
+    return a, b, n
+
+
+def three_in_turn(x):
+    a, b, c, n = x.copy(), x * 2, x * 3, 0
+    while np.abs(a).max() > 0.01:
+        a *= 0.5
+        a, b, c = b, c, a
+        n += 1
+    return a, b, c, n
+
+
+def seen_after(x):
+    first = x.copy()
+    u, error = first, 1.0
+    while error > 1e-3:
+        u[1:-1] = (u[:-2] + u[2:]) / 2
+        old, u = u, u.copy()
+        u[0] = 0.5 * u[0]
+        error = np.abs(u - old).max()
+    return u, first, old
+
+
+def _halved(u):
+    error = 1.0
+    while error > 1e-3:
+        u[1:-1] *= 0.5
+        error = np.abs(u[1:-1]).max()
+        u = u.copy()
+    return u
+
+
+def seen_by_the_caller(x):
+    y = x * 2
+    return _halved(y), y
+
+
+def kept_on_one_way(x):
+    u, best, error = x.copy(), x.copy(), 10.0
+    while error > 1e-3:
+        u[1:-1] *= 0.5
+        now = np.abs(u[1:-1]).max()
+        if now < 0.1:
+            best = u
+        error = now
+        u = u + 0.0
+    return u, best
+
+
+STATES = [np.array([1.0, -2, 3, -4, 5, -6]), np.array([-9.0, 7, 0, 2, 20, 1]), np.zeros(6)]
+
+
+@pytest.mark.parametrize("node", [relaxed, two_buffers, three_in_turn, seen_after, seen_by_the_caller, kept_on_one_way])
+def test_a_round_writes_into_an_array_that_it_binds_again(node):
+    graph = np2fx.trace(node, STATES[0].copy())
+    for state in STATES:
+        left, given = state.copy(), torch.tensor(state)
+        _same(node(left), graph(given))
+        np.testing.assert_allclose(given.numpy(), left)
+
+
+def the_argument_in_turn(x):
+    a, b, error = x, x.copy(), 1.0
+    while error > 1e-3:
+        a, b = b, a
+        a[1:-1] = (b[:-2] + b[2:]) / 2
+        error = np.abs(a - b).max()
+    return a
+
+
+def another_view(x):
+    u, error = x.copy(), 1.0
+    view = u[1:-1]
+    while error > 1e-3:
+        u *= 0.5
+        error = np.abs(view).max()
+        u = u.copy()
+        view = u[1:-1]
+    return u
+
+
+def in_a_list(x):
+    u, error = x.copy(), 1.0
+    kept = [u]
+    while error > 1e-3:
+        u *= 0.5
+        error = np.abs(kept[0]).max()
+        u = u.copy()
+        kept[0] = u
+    return u
+
+
+@pytest.mark.parametrize("node", [the_argument_in_turn, another_view, in_a_list])
+def test_memory_that_hangs_on_the_number_of_rounds_is_refused(node):
+    with pytest.raises(np2fx.TraceError, match=r"is no torch\.while_loop"):
+        np2fx.trace(node, STATES[0].copy())

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import math
 
+import np2fx
 import numpy as np
 import pytest
+import torch
 
 from .test_trace import check, refused
 
@@ -59,6 +62,75 @@ def test_python_min_and_max():
 
     check(f, X, Y, others=[(Y, X), (X * 0 + np.nan, Y)])
     refused("numpy-scalar", lambda a, f: f * min(a.min(), 0.5), X, X.astype(np.float32))
+
+
+IN_BOUNDS = [np.array(v, float) for v in ([0.3, 1, -2], [-7, 0, 2], [4, -1, 0])]
+
+
+def bounded(x):
+    bound = min(1, max(-1, x[0]))
+    return math.acos(bound), np.arccos(bound), x * bound, 2.5 * bound, bound + x[1], bound > 0, float(bound), int(bound), round(bound)
+
+
+def summed_from_an_int(x):
+    s = 0
+    for v in x:
+        s += max(0, v)
+    return s / 2
+
+
+def chosen_from_an_int(x):
+    s = 0
+    for v in x:
+        if v > 0:
+            s += v
+    return x * s
+
+
+def halved_from_an_int(x):
+    low, high = 0, 10
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        if middle**2 > abs(x[0]):
+            high = middle
+        else:
+            low = middle
+    return x + low
+
+
+@pytest.mark.parametrize("node", [bounded, summed_from_an_int, chosen_from_an_int, halved_from_an_int])
+def test_an_int_or_a_float_where_that_makes_no_difference(node):
+    for sample in IN_BOUNDS:
+        graph = np2fx.trace(node, sample.copy())
+        for x in IN_BOUNDS:
+            want, got = node(x), graph(torch.tensor(x))
+            for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (want, got)), strict=True):
+                np.testing.assert_allclose(np.asarray(b), np.asarray(a), rtol=1e-12)
+
+
+MIXED = {
+    "returned": lambda x: max(0, x[0]),
+    "in a list": lambda x: np.array([max(0, x[0]), 1]),
+    "beside floats": lambda x: x.astype("f4") * max(0, x[0]),
+    "beside ints": lambda x: np.arange(3) + max(0, x[0]),
+    "negative zero": lambda x: max(0, x[0]) * -1 + x,
+    "power": lambda x: max(0, x[0]) ** 2,
+    "of one": lambda x: np.abs(max(0, x[0])) + np.square(max(0, x[0])),
+    "filled": lambda x: np.full(3, max(0, x[0])),
+    "filled with Python's": lambda x: np.full(3, max(0, float(x[0]))),
+    "several results": lambda x: np.broadcast_arrays(x, max(0, float(x[0]))),
+    "a position": lambda x: np.take(x, max(0, float(x[0]))),
+}
+
+
+@pytest.mark.parametrize("case", MIXED)
+@pytest.mark.parametrize("x", IN_BOUNDS[:2], ids=["float", "int"])
+def test_an_int_or_a_float_where_that_makes_a_difference(case, x):
+    try:
+        MIXED[case](x)
+    except TypeError:
+        return
+    refused("numpy-scalar", MIXED[case], x)
 
 
 def test_a_computed_position():

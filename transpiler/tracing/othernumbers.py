@@ -31,7 +31,8 @@ def served(module: TracedModule, arguments: dict[str, Any], args: Any, kwargs: A
     face: Face = module.face
     apart = _numbers_apart(face, arguments)
     if not apart:
-        raise refused
+        large = any(type(x) is int and not declarable(x) for x in arguments.values())
+        raise (_own_problem(module, arguments) if large else None) or refused
     kinds = {**face.declared, **apart}
     key = tuple(sorted(kinds.items()))
     if key not in face.others:
@@ -77,6 +78,15 @@ def _traced(module: TracedModule, arguments: dict[str, Any], kinds: dict[str, st
         raise
     except Exception as problem:
         _raise_own(module, leaves, arguments, problem)
+
+
+def _own_problem(module: TracedModule, arguments: dict[str, Any]) -> Exception | None:
+    """What the function itself raises for an int that no tensor holds, as NumPy's arrays do."""
+    leaves: list[Any] = []
+    for name, part in zip(module.face.inputs.keys, module.face.inputs.parts, strict=True):
+        if not isinstance(part, Fixed) and match(part, arguments[name], leaves) is not None:
+            return None
+    return module.raised_by_function(module.face, leaves, arguments)
 
 
 def _raise_own(module: TracedModule, leaves: list[Any], arguments: dict[str, Any], problem: Exception) -> NoReturn:

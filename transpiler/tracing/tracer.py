@@ -24,9 +24,9 @@ from ..semantics.ufunc import UNINITIALISED, Ufunc, outputs
 from .arrays.array import FlatIterator, TracedNpArray
 from .arrays.byteorder import OF_BYTES, check_order, native_order
 from .arrays.number import DTYPES, TracedNumber, check_numbers, fitted, new_number
-from .arrays.scalar import TracedScalar
+from .arrays.scalar import MIXED, TracedScalar
 from .arrays.special import SPECIAL
-from .arrays.weak import check_method, check_partners, check_power, operated
+from .arrays.weak import check_method, check_partners, check_power, check_sum, operated
 from .arrays.windows import has_window, plain, put, taken
 from .calls import Call, bound, listed, setitem, stated, take_out
 from .control.untaken import with_other_values
@@ -78,11 +78,13 @@ def _strong(made: Any) -> torch.Tensor:
     return torch.clone(tensor) if hasattr(tensor, "_np2fx_number") else tensor
 
 
-def _weakened(made: Any) -> Any:
+def _weakened(made: Any, weak: bool | str) -> Any:
     """The scalars of a result as such that may be Python's numbers."""
     for x in made if isinstance(made, tuple) else (made,):
         if type(x) is TracedScalar:
-            x._weak = True
+            x._weak = weak
+            if weak == MIXED:
+                check_sum(x._tensor)
     return made
 
 
@@ -143,12 +145,12 @@ class Tracer(Views):
                 real = Call(function.at, inputs, kwargs, {})
                 return self._run(known, real, inputs[0], lambda a, k: self._ufunc_of(known).at_value(*a, **k))
             inputs = tuple(self._array_of_list(listed(x)) if isinstance(x, (list, tuple, deque)) else x for x in inputs)
-            check_partners((inputs, kwargs))
+            check_partners((inputs, kwargs), function if method == "__call__" else None)
             weak = method == "__call__" and operated(function, inputs)
             inputs = fitted(self, function, method, inputs, kwargs)
             real = Call(getattr(function, method), inputs, kwargs, {} if out is None else {"out": out if method == "__call__" else out[0]})
             made = self._run(known, real, out, lambda a, k: self._ufunc_rule(known, method, a, k, out))
-            return _weakened(made) if weak else made
+            return _weakened(made, weak) if weak else made
 
     def _elementwise(self, known: Known, function: numpy.ufunc, inputs: Any) -> Any:
         """The common case, quickly: traced arrays and Python numbers whose loop needs no cast. NotImplemented for all others.
@@ -193,12 +195,12 @@ class Tracer(Views):
             known = find(numpy.power)
             self._mark(known.name)
             check_partners((base, exponent))
-            weak = operated(numpy.power, (base, exponent))
-            given, exponent = fitted(self, numpy.power, "__call__", (base, exponent), {})
+            weak = operated(known.function, (base, exponent))
+            given, exponent = fitted(self, known.function, "__call__", (base, exponent), {})
             made = self._run(known, Call(operator.pow, (given, exponent), {}, {}), None, lambda a, k: scalar_power(*a))
             if weak:
                 check_power(base, made._tensor)
-            return _weakened(made) if weak else made
+            return _weakened(made, weak) if weak else made
 
     def method(self, array: Any, name: str, args: Any, kwargs: Any) -> Any:
         """A method of an array or scalar."""
@@ -319,7 +321,7 @@ class Tracer(Views):
         if not sized and all(self.is_constant(t) for t in targets):
             return same if same is not None else self.constant(result, real)
         if not isinstance(known.function, numpy.ufunc) and any(type(x) is TracedNumber for x in traced):
-            check_numbers(known.name, real, [*targets, result])
+            check_numbers(known.name, real, targets, result)
         try:
             tensors = self.tensors_of(known, rule, torch_args, torch_kwargs)
         except TraceError:

@@ -100,6 +100,10 @@ def _pow(a: torch.Tensor, b: torch.Tensor, constant: Any) -> torch.Tensor:
         demand(b >= 0, ArithmeticError("the power of two ints has become a float, and was an int when it was traced"))
         demand(torch.pow(torch.abs(a.to(torch.float64)), b.to(torch.float64)) < _NEARLY, _beyond())
         return torch.pow(a, torch.clamp(b, min=0))
+    if a.is_complex() and constant is not None and _is_small(complex(constant)):
+        power = _multiplied(a, int(complex(constant).real))
+        demand(torch.isfinite(power) | ~torch.isfinite(a), OverflowError("complex exponentiation"))
+        return power
     power = torch.pow(a, b)  # two tensors: with a number for an exponent torch rounds otherwise, and differs at -inf and -0.0
     if a.is_complex():
         demand((a != 0) | ((torch.real(b) >= 0) & (torch.imag(b) == 0)), ZeroDivisionError("0.0 to a negative or complex power"))
@@ -110,6 +114,23 @@ def _pow(a: torch.Tensor, b: torch.Tensor, constant: Any) -> torch.Tensor:
         demand(real, ValueError("the power of a negative number is complex"))
         demand(~torch.isinf(power) | ~torch.isfinite(a) | ~torch.isfinite(b), OverflowError("Numerical result out of range"))
     return power
+
+
+def _is_small(exponent: complex) -> bool:
+    return exponent.imag == 0 and exponent.real.is_integer() and abs(exponent.real) <= 100
+
+
+def _multiplied(a: torch.Tensor, exponent: int) -> torch.Tensor:
+    """Python's power of a complex number to an int: by products."""
+    power, square, left = torch.ones_like(a), a, abs(exponent)
+    while left:
+        power = torch.mul(power, square) if left & 1 else power
+        left >>= 1
+        square = torch.mul(square, square) if left else square
+    if exponent > 0:
+        return power
+    demand((a != 0) | (exponent == 0), ZeroDivisionError("0.0 to a negative or complex power"))
+    return torch.div(torch.ones_like(a), power)
 
 
 def _lshift(a: torch.Tensor, b: torch.Tensor, constant: Any) -> torch.Tensor:

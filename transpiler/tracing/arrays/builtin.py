@@ -277,7 +277,7 @@ def _sorted(items: list[Any], key: Any = None, reverse: Any = False) -> Any:
     """One stable sort. Python's order is none where NaN is among the values."""
     tracer = state.running()
     kinds = {type(value_of(x)) for x in items}
-    if key is not None or len(kinds) > 1 or complex in kinds or holds_size(items) or any(getattr(x, "_either", False) for x in items):
+    if key is not None or len(kinds) > 1 or complex in kinds or holds_size(items) or any(map(_may_be_another, items)):
         return sorted(items, key=key, reverse=reverse)
     with tracer.inside():
         values = torch.stack([x._tensor if is_traced(x) else as_tensor(x) for x in items])
@@ -288,6 +288,10 @@ def _sorted(items: list[Any], key: Any = None, reverse: Any = False) -> Any:
         if type(real[0]) in (bool, int, float):
             return [new_number(tracer, r, t) for r, t in zip(real, ordered, strict=True)]
         return [tracer.note(TracedScalar(r, t)) for r, t in zip(real, ordered, strict=True)]
+
+
+def _may_be_another(x: Any) -> bool:
+    return bool(getattr(x, "_either", False)) or (type(x) is TracedScalar and bool(x._weak))
 
 
 def _extreme(original: Any, better: numpy.ufunc) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ from ..sizes.traced import TracedSize
 from ..state import leaves
 from .arithmetic import INT_BOUND, OPERATIONS, OPERATORS
 from .array import BINARY, COMPARISONS, UNARY, TracedNpArray
-from .scalar import TracedScalar
+from .scalar import MIXED, TracedScalar
 
 if TYPE_CHECKING:
     from ..calls import Call
@@ -255,6 +255,8 @@ def _numbers(tracer: Tracer, name: str, a: Any, b: Any) -> TracedNumber:
     if name in COMPARISONS:
         _check_comparable(a, b, kinds)
     elif name != "truediv" and not any(k in (float, complex) and not _is_either(x) for k, x in zip(kinds, (a, b), strict=True)):
+        if name in ("add", "sub") and (_is_either(a) or _is_either(b)):
+            return _sum_of_either(tracer, name, a, b)
         only(a)
         only(b)
     if kind is bool and name not in ("and", "or", "xor", *COMPARISONS):
@@ -267,6 +269,13 @@ def _numbers(tracer: Tracer, name: str, a: Any, b: Any) -> TracedNumber:
     if type(value) is not wanted:
         tracer.fail("python-value", f"{name} of two {kind.__name__}s gives a {type(value).__name__} here", "use NumPy's function")
     return new_number(tracer, value, OPERATIONS[name](tensor_as(a, kind), tensor_as(b, kind), None if type(b) is TracedNumber else kind(b)))  # type: ignore[no-any-return]
+
+
+def _sum_of_either(tracer: Tracer, name: str, a: Any, b: Any) -> TracedNumber:
+    """Of numbers that may be ints: as exact as Python's up to 2**53."""
+    total = OPERATIONS[name](tensor_as(a, float), tensor_as(b, float), None)
+    demand(torch.abs(total) < _EXACT, OverflowError("a number that may be an int is beyond 2**53"))
+    return new_number(tracer, float(OPERATORS[name](value_of(a), value_of(b))), total, either=True)  # type: ignore[no-any-return]
 
 
 def _check_comparable(a: Any, b: Any, kinds: tuple[type, type]) -> None:
@@ -308,11 +317,11 @@ def only(x: Any, place: tuple[str, int] | None = None) -> None:
     """Refuse a number that may be an int or a float where that makes a difference."""
     if _is_either(x):
         message = "a number is an int or a float, as a comparison of values decides, and that makes a difference here"
-        raise error("numpy-scalar", message, "give min and max numbers of one type: max(x, 0.0)", place)
+        raise error("numpy-scalar", message, "give min and max numbers of one type: max(x, 0.0); begin with a float: s = 0.0", place)
 
 
 def _is_either(x: Any) -> bool:
-    return type(x) is TracedNumber and x._either
+    return (type(x) is TracedNumber and x._either) or (type(x) is TracedScalar and x._weak == MIXED)
 
 
 # Conversions
@@ -452,17 +461,22 @@ _POSITION_SECOND = frozenset(("numpy.ndarray.__setitem__", "numpy.put", "numpy.n
 """Functions whose second argument is a position."""
 
 
-def check_numbers(name: str, real: Call, arrays: list[Any]) -> None:
+def check_numbers(name: str, real: Call, targets: list[Any], result: Any) -> None:
     """Assert, for a NumPy function that is no ufunc, what NumPy demands of the Python numbers among its arguments.
 
     An integer dtype among the arrays must hold the ints; where floats are cast to one, they must be numbers that it can hold."""
     args = (*real.args[:1], *real.args[2:]) if name in _POSITION_SECOND else real.args
     operands = list(leaves((args, real.kwargs)))
     numbers = [x for x in operands if type(x) is TracedNumber and settled(x) is x]
-    if not numbers or name in _UNBOUNDED:
+    if not numbers:
         return
-    arrays = [x for x in (*operands, *arrays) if isinstance(x, (numpy.ndarray, numpy.generic))]
+    arrays = [x for x in (*operands, *targets) if isinstance(x, (numpy.ndarray, numpy.generic))]
+    if isinstance(result, (tuple, list)) or (name in _UNBOUNDED and name != "numpy.where"):
+        arrays = []  # each result has a dtype of its own; what is a position must be an int
     _check_either((*numbers, *arrays))
+    if name in _UNBOUNDED:
+        return
+    arrays = [x for x in (*operands, *targets, result) if isinstance(x, (numpy.ndarray, numpy.generic))]
     tracer = state.current()
     for dtype in {x.dtype for x in arrays if x.dtype.kind in "iu"} if name not in _OWN_BOUNDS else ():
         for x in numbers:

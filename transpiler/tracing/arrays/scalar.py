@@ -10,18 +10,21 @@ import numpy
 from .. import state
 from .array import add_methods, add_operators
 
+MIXED = "mixed"
+
 
 class TracedScalar:
     """A NumPy scalar of a trace (`x[0]`, `x.sum()`): immutable, with the operators and methods of `numpy.float64` and its like.
 
     It calls itself an instance of that class, but is none: compiled code cannot read a value out of it. NumPy's value is in
-    `_value`, the 0-d torch tensor in `_tensor`. `_weak` marks a value that may also be a Python number, as `min(x.min(), 0.5)` is."""
+    `_value`, the 0-d torch tensor in `_tensor`. `_weak` marks a value that may also be a Python number, as `min(x.min(), 0.5)` is; MIXED
+    one that may be an int, too, as `max(0, x[0])`."""
 
     __slots__ = ("__weakref__", "_tensor", "_value", "_weak")
     _np2fx_traced = True
     __array_priority__ = -1000000.0
 
-    def __init__(self, value: Any, tensor: Any, weak: bool = False) -> None:
+    def __init__(self, value: Any, tensor: Any, weak: bool | str = False) -> None:
         self._value, self._tensor, self._weak = value, tensor, weak
 
     @property  # type: ignore[misc]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy
+import torch
 
+from ...semantics.arrays import as_tensor, cast
 from ..errors import in_library
 from ..recording.recorder import OWN
 from ..sizes.counting import arange, size_of
@@ -13,7 +15,7 @@ from ..sizes.traced import TracedSize, holds_size, pinned
 from ..state import fixed_shape, holds_traced, is_traced
 from .array import TracedNpArray
 from .number import TracedNumber, choose, convert, is_number, of_size
-from .scalar import TracedScalar
+from .scalar import MIXED, TracedScalar
 from .twin import original_of
 
 if TYPE_CHECKING:
@@ -204,11 +206,25 @@ def _choose(tracer: Tracer, name: str, better: numpy.ufunc, item: Any, best: Any
         return item if better(item, best) else best
     weak = [type(x) in (int, float, TracedNumber) or (type(x) is TracedScalar and x._weak) for x in (item, best)]
     kinds = {numpy.asarray(_real(x)).dtype for x in (item, best)}
+    if kinds <= {numpy.dtype(int), numpy.dtype(float)} and (len(kinds) > 1 or any(getattr(x, "_weak", "") == MIXED for x in (item, best))):
+        return _mixed(tracer, name, item, best, better, weak)
     if len(kinds) > 1 or (any(weak) and kinds != {numpy.dtype(numpy.float64)}):
         tracer.leave(item if type(item) is TracedScalar else best, "data-dependent-branch", f"{name} of different types")
     chosen = tracer.getitem(tracer.call(numpy.where, (tracer.ufunc(better, "__call__", (item, best), {}), item, best), {}), ())
     real = item if bool(better(_real(item), _real(best))) else best
     return tracer.note(TracedScalar(numpy.asarray(_real(real))[()], tracer.tensor(chosen), any(weak)))
+
+
+def _mixed(tracer: Tracer, name: str, item: Any, best: Any, better: numpy.ufunc, weak: list[Any]) -> Any:
+    """Of a float64 scalar and a Python int."""
+    ints = [x for x in (item, best) if numpy.asarray(_real(x)).dtype == int]
+    if not all(type(x) is int and abs(x) < 2**53 for x in ints) or not any(weak):
+        tracer.leave(item if type(item) is TracedScalar else best, "data-dependent-branch", f"{name} of different types")
+    condition = tracer.ufunc(better, "__call__", (item, best), {})
+    sides = [cast(tracer.tensor(x) if is_traced(x) else as_tensor(x), torch.float64) for x in (item, best)]
+    chosen = torch.where(tracer.tensor(condition), *sides)
+    real = item if bool(better(_real(item), _real(best))) else best
+    return tracer.note(TracedScalar(numpy.float64(_real(real)), chosen, MIXED))
 
 
 def _real(x: Any) -> Any:

@@ -3,7 +3,8 @@
 What a loop carries is not known before. So its body is recorded, and that is undone, until nothing new comes up: a variable that is bound
 again, an array that is written into, something outside that is read. The variables are given arrays of their own then. In the first round
 each is the array from before the loop, which others may share, and in later ones it is not; that makes no difference as long as nobody
-writes into one of them. So a round that does is refused, and after the loop a write to one of them makes all others unreadable.
+writes into one of them. After the loop a write to one of them makes all others unreadable. A round that writes into one is taken where the
+variables lie apart, before the first round and after each (`owned`); what else there is of its memory is unreadable from then on.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from .regions import (  # fmt: skip
     tensor_of_value,
     unchanged,
     untraced,
+    write_shared,
 )
 from .risks import must_stay
 
@@ -76,6 +78,9 @@ class Forming:
 
     rebound   the variables that are bound to something else in a round, and their kinds
     written   the arrays' memory that a round writes into
+    owned     those of `rebound` whose arrays a round writes into: memory that no other variable has, before a round or after it
+    claims    the variables found to be such
+    released  memory that was in `written`, and is an owned variable's
     late      those of them that have no value before the first round, of which there is one always
     dropped   variables that only live within a round
     outside   what test and body read of the graph outside
@@ -95,6 +100,10 @@ class Forming:
         self.tracer, self.loop, self.test, self.body, self.variables = tracer, loop, test, body, variables
         self.rebound: dict[str, Kind] = {}
         self.written: list[Storage] = []
+        self.owned: dict[str, Storage] = {}
+        self.claims: list[str] = []
+        self.operands: dict[Any, str] = {}
+        self.released: set[Storage] = set()
         self.late: set[str] = set()
         self.dropped: set[str] = set()
         self.before = set(tracer.storages.values())
@@ -138,6 +147,8 @@ class Forming:
             except Grown as grown:
                 if grown.written is not None:
                     self.carry(grown.written)
+                while self.claims:
+                    self.own(self.claims.pop())
                 last = None
                 continue
             if last is not None:
@@ -155,8 +166,18 @@ class Forming:
         """Let the contents of an array be one of the things that the loop carries."""
         if storage.base is not None:
             raise Unfit("it writes through a view at a position that hangs on values")
+        if storage in self.released or storage in self.owned.values():
+            raise Unfit("it writes into an array by several names, and binds one of them again", later=True)
         storage.materialise()
         self.written.append(storage)
+
+    def own(self, name: str) -> None:
+        """Let a round write into the array of a variable that it binds again. Nobody else may see that."""
+        storage = getattr(self.variables[name], "_storage", None)
+        others = [getattr(x, "_storage", None) for n, x in self.variables.items() if n != name]
+        if storage is None or storage.base is not None or storage.origin != "fresh" or any(root_of(s) is storage for s in others):
+            raise Unfit(f"it writes into {name}, which it binds again, and {name} is seen elsewhere: copy it before the loop", later=True)
+        self.owned[name] = storage
 
     def known(self) -> tuple[Any, ...]:
         return (len(self.rebound), len(self.written), len(self.dropped), len(self.outside))
@@ -174,7 +195,8 @@ class Forming:
     def drop(self, *graphs: fx.GraphModule) -> bool:
         """Leave out a variable that no round reads from the one before, and nothing after the loop. Returns whether there is one."""
         for position, name in enumerate(self.rebound, int(self.flag)):
-            if name not in self.loop.outside and not any(_placeholders(g)[position].users for g in graphs):
+            unread = name not in self.loop.outside and name not in self.owned
+            if unread and not any(_placeholders(g)[position].users for g in graphs):
                 del self.rebound[name]
                 self.dropped.add(name)
                 return True
@@ -199,22 +221,38 @@ class Forming:
         if not asks and all(r.goes_on == first.goes_on for r in self.rounds):
             raise Unfit("")
 
-    def open(self, region: Region, values: list[Any]) -> tuple[dict[str, Any], Any, set[fx.Node]]:
+    def open(self, which: str, region: Region, values: list[Any]) -> tuple[dict[str, Any], Any, set[fx.Node]]:
         """Begin a region. Returns the variables in it, the flag, and the nodes before it."""
         before = region.open()
-        made = [region.operand(kind, value) for kind, value in zip(self.kinds()[: len(values) - len(self.written)], values, strict=False)]
+        names = ["" for _ in range(self.flag)] + list(self.rebound)
+        kinds = self.kinds()[: len(values) - len(self.written)]
+        made = [region.operand(k, v, self.when_written(which, name)) for name, k, v in zip(names, kinds, values, strict=False)]
+        self.operands = {x._storage: name for name, x in zip(names, made, strict=True) if type(x) is TracedNpArray}
+        for storage in self.owned.values():
+            storage.stale, storage.version = _seen_elsewhere, storage.version + 1
         for storage, value in zip(self.written, values[len(made) :], strict=True):
             region.contents_of(storage, value)
         flag = made.pop(0) if self.flag else True
         given = {**self.variables, **dict(zip(self.rebound, made, strict=True)), **dict.fromkeys((*self.dropped, *self.late), UNSET)}
         return given, flag, before
 
+    def when_written(self, which: str, name: str) -> Callable[[Storage], None] | None:
+        """What is called where the array of a variable is written into."""
+        if which == "test":
+            return write_shared
+
+        def claim(_: Storage) -> None:
+            self.claims.append(name)  # for code that catches all
+            raise Grown
+
+        return None if name in self.owned else claim
+
     def record(self, which: str, forks: Forks) -> Any:
         """One way through the test or the body, as `explore` takes it."""
         from ..entry import Recording
 
         region, known = Region(self.tracer, self.written), self.known()
-        given, flag, before = self.open(region, self.values())
+        given, flag, before = self.open(which, region, self.values())
         try:
             self.tracer.forks = Exploring(before, self.real and (which == "test" or self.truth), forks)
             found = self.run(which, region, given, flag)
@@ -254,7 +292,7 @@ class Forming:
             result = region.run(lambda: _truth_of(self.test(**given)) if flag else False, self.loop.place)
         else:
             result = region.run(lambda: self.body(**given), self.loop.place)
-        if region.grown is not None:
+        if region.grown is not None or self.claims:
             raise Grown(region.grown)
         if which == "test" and versions != [s.version for s in self.written]:
             raise Unfit("its condition writes into an array")
@@ -290,17 +328,33 @@ class Forming:
         self.rebound = dict(sorted(self.rebound.items()))
         for name in self.rebound:
             made.append(self.output(found.get(name), self.rebound[name], name))
-            for first_or_last in (self.variables[name], found.get(name)):
+            for first_or_last in (self.variables[name], found.get(name)) if name not in self.owned else ():
                 self.note_alias(name, first_or_last)
+        self.check_owned(found)
         made += [(s.owner.copy(), self.tracer.recorder.argument(s.value)) for s in self.written]  # type: ignore[arg-type]
         return made
+
+    def check_owned(self, found: dict[str, Any]) -> None:
+        """After a round each owned variable must have memory of its own, too."""
+        roots = {name: root_of(getattr(found.get(name), "_storage", None)) for name in self.rebound}
+        for name in self.owned:
+            passed = self.operands.get(roots[name])
+            if passed is not None and passed not in self.owned:  # what the next round writes into
+                self.claims.append(passed)
+                raise Grown
+            if roots[name] in self.before or any(other is roots[name] for n, other in roots.items() if n != name):
+                raise Unfit(f"it writes into {name}, and binds it to an array that has another name", later=True)
 
     def note_alias(self, name: str, x: Any) -> None:
         """What a variable may share memory with, after the loop: nobody may write there."""
         storage = getattr(x, "_storage", None)
         while storage is not None:
             if storage in self.written:
-                raise Unfit(f"{name} is an array, or a view of one, that the loop writes into")
+                if storage in self.released or not any(getattr(self.variables[n], "_storage", None) is storage for n in self.rebound):
+                    raise Unfit(f"{name} is an array, or a view of one, that the loop writes into", later=True)
+                self.released.add(storage)
+                self.written.remove(storage)
+                raise Grown
             if (storage in self.before or storage.origin != "fresh") and storage not in self.aliased:
                 self.aliased.append(storage)
             storage = storage.base[0]._storage if storage.base is not None else None
@@ -314,7 +368,7 @@ class Forming:
                 raise Grown
         if found is None or (found != kind and joined is None):
             raise Unfit(f"{name} is {kind} before a round and {found or 'no array or number'} after it", later=True)
-        tensor = cast(tensor_of_value(self.tracer, x), kind.torch) if kind.what == "either" else tensor_of_value(self.tracer, x)
+        tensor = cast(tensor_of_value(self.tracer, x), kind.torch) if kind.casts else tensor_of_value(self.tracer, x)
         if tensor.dtype != kind.torch or tuple(tensor.shape) != kind.shape:
             raise Unfit(f"{name} is not what NumPy has")
         value = kind.cast(held_value(x))
@@ -369,7 +423,7 @@ class Forming:
     def follow(self, which: str, values: list[Any]) -> list[Any]:
         """What a test or a round gives for these values."""
         region = Region(self.tracer, self.written)
-        given, flag, before = self.open(region, values)
+        given, flag, before = self.open(which, region, values)
         try:
             self.tracer.forks = asking = Following(before)
             found = self.run(which, region, given, flag)
@@ -428,11 +482,25 @@ class Forming:
             storage.value = recorder.record(plain_tensor(value), item)
             storage.version += 1
             storage.written = True
-        self.aliased += [self.variables[n]._storage for n in self.rebound if type(self.variables[n]) is TracedNpArray]
+        shared = [self.variables[n] for n in self.rebound if n not in self.owned]
+        self.aliased += [x._storage for x in shared if type(x) is TracedNpArray]
         if self.aliased:
             Shared(self.aliased, self.read_stale)
+        for storage in self.owned.values():
+            storage.stale, storage.version = self.read_stale, storage.version + 1
         self.variables.update(dict.fromkeys(self.dropped, UNSET))
         del self.variables, self.asks  # the storages know this object, and must not keep arrays by it
+
+
+def root_of(storage: Storage | None) -> Storage | None:
+    """The memory that a view lies in."""
+    while storage is not None and storage.base is not None:
+        storage = storage.base[0]._storage
+    return storage
+
+
+def _seen_elsewhere() -> None:
+    raise Unfit("it reads what it writes into by another name, too")
 
 
 def _truth_of(x: Any) -> Any:

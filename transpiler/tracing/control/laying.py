@@ -199,7 +199,7 @@ class Laid:
         for slot in slots:
             found = slot.nodes[number]
             node = outputs[found] if isinstance(found, int) else inputs[found]
-            given.append(graph.call_method("to", (node, slot.kind.torch)) if slot.kind.what == "either" else node)
+            given.append(graph.call_method("to", (node, slot.kind.torch)) if slot.kind.casts else node)
         graph.output(tuple(given))
         return _Recording(_Part(graph, self.tracer.root, len(inputs)), tuple(numpy.asarray(slot.values[number])[()] for slot in slots))
 

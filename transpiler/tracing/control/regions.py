@@ -22,7 +22,7 @@ from ...semantics.dtypes import to_torch
 from ...semantics.table import Refused
 from ..arrays.array import TracedNpArray
 from ..arrays.number import DTYPES, TracedNumber, is_number, kind_of, new_number, tensor_as
-from ..arrays.scalar import TracedScalar
+from ..arrays.scalar import MIXED, TracedScalar
 from ..arrays.text import message_of
 from ..errors import TraceError, error
 from ..recording.layout import laid_out, layout_of
@@ -60,7 +60,8 @@ class Grown(BaseException):
 class Kind:
     """What a variable is throughout a loop, or after a branch: of a dtype (a number: its type), shape and layout.
 
-    what  "array", "scalar" or "number"; "weak": a NumPy scalar or Python's number; "either": Python's float or int"""
+    what  "array", "scalar" or "number"; "weak": a NumPy scalar or Python's number; "either": Python's float or int;
+          MIXED: a float64 scalar or a Python number"""
 
     what: str
     dtype: Any
@@ -70,8 +71,8 @@ class Kind:
     def __str__(self) -> str:
         if self.what in ("number", "either"):
             return f"a Python {self.dtype.__name__}" + (" or int" if self.what == "either" else "")
-        if self.what in ("scalar", "weak"):
-            return f"a {self.dtype} scalar" + (" or a Python number" if self.what == "weak" else "")
+        if self.what in ("scalar", "weak", MIXED):
+            return f"a {self.dtype} scalar" + ("" if self.what == "scalar" else " or a Python number")
         return f"a {self.dtype} array of shape {self.shape}" + ("" if self.layout is None else " in another order than C")
 
     def zero(self) -> Any:
@@ -109,9 +110,17 @@ class Kind:
         kinds = {numpy.dtype(int) if k.dtype is int else numpy.dtype(k.dtype) for k in (self, other)}
         if len(kinds) == 1 and whats <= {"number", "scalar", "weak"} and kinds <= _OF_PYTHON:
             return Kind("weak", kinds.pop())
+        if kinds <= _MIXING and all(k.is_number or k.dtype == numpy.float64 for k in (self, other)) and "array" not in whats:
+            return Kind(MIXED, numpy.dtype(numpy.float64))
         return None
 
+    @property
+    def casts(self) -> bool:
+        """Whether what is joined in this kind may have another dtype."""
+        return self.what in ("either", MIXED)
 
+
+_MIXING = {numpy.dtype("int64"), numpy.dtype("float64")}
 _OF_PYTHON = {numpy.dtype(d) for d in ("bool", "int64", "float64", "complex128")}
 """The dtypes that Python's numbers have."""
 
@@ -121,7 +130,7 @@ def kind_of_value(x: Any) -> Kind | None:
     if type(x) is TracedNpArray:
         found = Kind("array", x._value.dtype, x._value.shape, layout_of(x._value)) if x._value is not None else None
     elif type(x) is TracedScalar:
-        found = Kind("weak" if x._weak else "scalar", x._value.dtype)
+        found = Kind(MIXED if x._weak == MIXED else "weak" if x._weak else "scalar", x._value.dtype)
     elif isinstance(x, numpy.generic) and type(x) is not TracedNumber:
         found = Kind("scalar", x.dtype)
     elif is_number(x):
@@ -152,8 +161,8 @@ def made_of(tracer: Tracer, kind: Kind, value: Any, node: fx.Node, written: Call
     tracer.recorder.record(tensor, node)
     if kind.is_number:
         return new_number(tracer, value, tensor, kind.what == "either")
-    if kind.what in ("scalar", "weak"):
-        return tracer.note(TracedScalar(value, tensor, kind.what == "weak"))
+    if kind.what in ("scalar", "weak", MIXED):
+        return tracer.note(TracedScalar(value, tensor, MIXED if kind.what == MIXED else kind.what == "weak"))
     storage = tracer.new_storage(value, tensor, "fresh")
     storage.looped = written
     return tracer.note_array(value, storage, tensor)
@@ -309,9 +318,9 @@ class Region:
             raise Unfit("NumPy raises in it, and the function catches that")
         return result
 
-    def operand(self, kind: Kind, value: Any) -> Any:
-        """A new operand of this kind with a value."""
-        return made_of(self.tracer, kind, value, self._node(), _write_shared)
+    def operand(self, kind: Kind, value: Any, written: Callable[[Storage], None] | None) -> Any:
+        """A new operand of this kind with a value. `written` is called where the body writes into it."""
+        return made_of(self.tracer, kind, value, self._node(), written)
 
     def contents_of(self, storage: Storage, value: numpy.ndarray[Any, Any]) -> None:
         """The contents of a storage as an operand."""
@@ -464,5 +473,5 @@ class Shared:
             storage.stale = self.read_stale
 
 
-def _write_shared(_: Storage) -> None:
+def write_shared(_: Storage) -> None:
     raise error("aliasing", "the body writes into an array that it also binds to another name", "copy it in the body: x = x.copy()")
