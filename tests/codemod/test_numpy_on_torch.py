@@ -43,6 +43,10 @@ PAIRS = {
         'import np2fx.numpy as npx\n\nclass A:\n    @staticmethod\n    @npx.on_torch\n    def f(x):\n        """ä"""\n'
         '        return "ü" if npx.any(x) else npx.sum(x)\n',
     ),
+    "expressions that end in one column": (
+        "import numpy as np\n\ndef f(x):\n    return (x, np.array(\n              [0, x]).T)\n",
+        "import np2fx.numpy as npx\n\n@npx.on_torch\ndef f(x):\n    return (x, npx.array(\n              [0, x]).T)\n",
+    ),
     "line ends of another kind": (
         "import numpy as np\r\n\r\ndef f(x):\r\n    return np.sort(\r\n        x)\r\n",
         "import np2fx.numpy as npx\r\n\r\n@npx.on_torch\r\ndef f(x):\r\n    return npx.sort(\r\n        x)\r\n",

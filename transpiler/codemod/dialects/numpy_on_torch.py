@@ -33,14 +33,12 @@ def on_torch(text: str, functions: set[str], wanted_by_others: Callable[[str], b
     if not wanted:
         return text
     columns = _Columns(text)
-    renamed: dict[tuple[int, int, int], str] = {}
+    renamed: dict[_Place, str] = {}
     for function in wanted:
         for e, path in numpys_names(function, names):
-            begin, end = columns.of(e.lineno, e.col_offset), columns.of(e.end_lineno or 0, e.end_col_offset or 0)
-            renamed[(e.lineno, begin, end)] = ".".join([alias, *path.split(".")[1:]])
+            renamed[columns.place(e)] = ".".join([alias, *path.split(".")[1:]])
         for e in bridges(function, names):
-            begin, end = columns.of(e.lineno, e.col_offset), columns.of(e.end_lineno or 0, e.end_col_offset or 0)
-            renamed[(e.lineno, begin, end)] = f"{ast.unparse(e.value)}.as_tensor"
+            renamed[columns.place(e)] = f"{ast.unparse(e.value)}.as_tensor"
     lines = {f.lineno for f in wanted}
     wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
     changed = wrapper.module.visit(_OnTorch(renamed, lines, alias, wrapper.resolve(PositionProvider))).code
@@ -84,11 +82,19 @@ def bridges(function: FunctionNode, names: Names) -> Iterator[ast.Attribute]:
             yield node
 
 
+_Place = tuple[int, int, int, int]
+"""Where an expression begins and ends: lines and columns."""
+
+
 class _Columns:
     """Columns in characters, which libcst counts, from columns in bytes, which `ast` counts."""
 
     def __init__(self, text: str) -> None:
         self.lines = text.splitlines(keepends=True) if "\r" not in text else text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def place(self, e: ast.expr) -> _Place:
+        last = e.end_lineno or 0
+        return e.lineno, self.of(e.lineno, e.col_offset), last, self.of(last, e.end_col_offset or 0)
 
     def of(self, line: int, column: int) -> int:
         shown = self.lines[line - 1]
@@ -96,7 +102,7 @@ class _Columns:
 
 
 class _OnTorch(cst.CSTTransformer):
-    def __init__(self, renamed: dict[tuple[int, int, int], str], lines: set[int], alias: str, positions: object) -> None:
+    def __init__(self, renamed: dict[_Place, str], lines: set[int], alias: str, positions: object) -> None:
         super().__init__()
         self.renamed, self.lines, self.alias, self.positions = renamed, lines, alias, positions
 
@@ -108,7 +114,7 @@ class _OnTorch(cst.CSTTransformer):
 
     def _renamed(self, original: cst.BaseExpression, updated: cst.BaseExpression) -> cst.BaseExpression:
         at = self.positions[original]  # type: ignore[index]
-        new = self.renamed.get((at.start.line, at.start.column, at.end.column))
+        new = self.renamed.get((at.start.line, at.start.column, at.end.line, at.end.column))
         return updated if new is None else cst.parse_expression(new).with_changes(lpar=updated.lpar, rpar=updated.rpar)  # type: ignore[attr-defined]
 
     def leave_FormattedStringExpression(
