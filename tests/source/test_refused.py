@@ -32,7 +32,7 @@ def test_what_both_say_is_said_once():
 
 def test_a_doubt_gives_way_to_what_is_certain():
     source = HEAD + "import unheard_of\n@np2fx.node\ndef f(x):\n    return unheard_of.g(x)\n"
-    assert told(check_source(source, target="np2fx"))[0][2] == "warning"
+    assert told(check_source(source))[0][2] == "warning" and told(check_source(source, target="np2fx"))[0][2] == "note"
     source = source.replace("unheard_of", "pandas")
     assert {s for _, _, s in told(check_source(source, target="np2fx"))} == {"error"}
 
@@ -42,7 +42,7 @@ def test_what_stands_in_the_way_of_a_graph_alone_says_so():
     taken, refused = HEAD + "import os\n" + body, HEAD + "import os\n" + body.replace("np.sin(x)", "np.random.rand(3)")
     assert [f for f in rewrite_source(taken)[1] if f.severity == "error"] == []
     (found,) = check_source(taken, target="np2fx")
-    assert (found.name, found.severity) == ("side-effect", "error") and found.hint.endswith(GRAPHS_ALONE)
+    assert (found.name, found.severity) == ("side-effect", "note") and found.hint.endswith(GRAPHS_ALONE)
     assert not any(f.hint.endswith(GRAPHS_ALONE) for f in check_source(refused, target="np2fx") + check_source(taken))
 
 

@@ -19,7 +19,7 @@ from ..source.facts.promotion import ASSUMED
 from ..source.facts.summaries import Called, Summaries
 from ..source.findings.alarms import HINT, alarms
 from ..source.findings.finding import Finding, make_finding
-from ..source.flow.purity import pure_functions
+from ..source.flow.purity import pure_functions, straight_functions
 from ..source.flow.reading import awaits, returns_function
 from ..source.flow.user_classes import classes_of
 from ..source.flow.writing import called_by, writes
@@ -99,6 +99,11 @@ class Job:
         self._neighbours: dict[tuple[Module, str], bool] = {}
         self._tensors: dict[tuple[Module, str], str | None] = {}
         self._computing: dict[Module, frozenset[str]] = {}
+        self.converted: set[ast.AST] = set()
+        """the functions that come out as torch, or as NumPy on torch"""
+        self.reasons: dict[Function, str] = {}
+        """why nodes were no plain torch by themselves"""
+        self._foreign: dict[ast.expr, ast.AST | None] = {}
 
     def _module(self, parsed: Parsed) -> Module:
         """The module of a helper."""
@@ -147,10 +152,14 @@ class Job:
             here = {n.function for n, module, h in every if module is m and n.function is not None}
             known = here | {f for f in m.done if isinstance(f, ast.FunctionDef)}
             m.converted = {f for f in known if not self._is_replaced(m, f)}
-        self.pure = pure_functions([m.tree for m in modules], self._callee, self._is_foreign, self._writes, self.modules[0].table.in_place)
+        self.converted = set().union(*(m.converted for m in self.modules))
+        self._summarise(every)
+        in_place = self.modules[0].table.in_place
+        trees = self._reached(modules)
+        self.pure = pure_functions(trees, self._callee, self._is_foreign, self._writes, in_place, self._makes, self._is_scalar)
+        self.straight = straight_functions(trees, self._callee, self._is_foreign)
         converted = {f: m for m in modules for f in m.converted} | {n.function: m for n, m, _ in every if n.function is not None}
         self.called_by_writers = {d for f, m in converted.items() if f not in self.pure for d in self._called(m, f)}
-        self._summarise(every)
         return [self._function(n, m, h) for n, m, h in every]
 
     def _plan(self, nodes: dict[Function, tuple[Node, Module]]) -> None:
@@ -203,7 +212,57 @@ class Job:
             return link.helper.function if link.how != "method" else None
         module = self._where(func)
         found = module.names.definition(func) if module is not None and isinstance(func, ast.Name) else None
+        if found is None and module is not None:
+            return self._imported(module, func)
         return found if found is None or not self.replaced.get(found) else None
+
+    def _resolve(self, module: Module, e: ast.Name) -> Fact:
+        """What a name means in a module: a function that it imports from another one of these is known as one of its own is."""
+        found = module.resolve(e)
+        if found.kind != "name" or not self._is_neighbour(module, str(found.value)):
+            return found
+        function = self._imported(module, e)
+        return Fact("function", value=function) if function in self.converted else found
+
+    def _imported(self, module: Module, func: ast.expr) -> ast.AST | None:
+        """The function of another module of the project that an imported name means, where nothing puts another in its place."""
+        if func not in self._foreign:
+            qualified = module.names.qualified(func)
+            found = self.project.find(qualified, module.path) if qualified is not None and self._is_neighbour(module, qualified) else None
+            self._foreign[func] = None
+            if found is not None and found[1] in self._module(found[0]).parsed.functions and not found[1].decorator_list:
+                self._foreign[func] = found[1] if not self.helpers.is_replaced(found[0], found[1]) else None
+        return self._foreign[func]
+
+    def _reached(self, modules: list[Module]) -> list[ast.AST]:
+        """The trees of some modules, and of those whose functions they call."""
+        seen = dict.fromkeys(modules)
+        pending = list(modules)
+        while pending:
+            module = pending.pop()
+            for n in walk(module.tree):
+                found = self._callee(n.func) if isinstance(n, ast.Call) and isinstance(n.func, (ast.Name, ast.Attribute)) else None
+                home = next((m for m in self.of_parsed.values() if m not in seen and found in m.parsed.functions), None) if found else None
+                if home is not None:
+                    seen[home] = None
+                    pending.append(home)
+        return [m.tree for m in seen]
+
+    def _is_scalar(self, function: ast.AST, e: ast.expr) -> bool:
+        """Whether something in a function is a number or a scalar, which Python binds anew."""
+        walked = self.summaries.walked.get(function)  # type: ignore[call-overload]
+        return walked is not None and walked.facts.get(e, UNKNOWN).kind in ("number", "scalar", "text")
+
+    def _makes(self, call: ast.Call) -> bool:
+        """Whether a call of NumPy's makes an array that is nobody else's."""
+        module = self._where(call.func)
+        name = None if module is None else module.names.qualified(call.func)
+        if name is None and isinstance(call.func, ast.Attribute) and call.func.attr in ("copy", "astype"):
+            return not call.keywords
+        rule = self.modules[0].table.rules.get(name or "")
+        objects = any(isinstance(a, ast.Name) and a.id == "object" for a in [*call.args, *(k.value for k in call.keywords)])
+        keeps = objects or rule is None or rule.view or rule.writes or rule.kind in ("indexing", "arrays", "python")
+        return str(name).startswith("numpy.") and not keeps
 
     def _is_foreign(self, func: ast.expr) -> bool:
         base = func
@@ -250,7 +309,7 @@ class Job:
         for node, module, helper in every:
             function = node.function
             assert function is not None
-            resolve[function] = module.resolve
+            resolve[function] = functools.partial(self._resolve, module)
             if helper is None:
                 known[function], floating, numbers = module.parameters(node)
                 self.assumed[function] = floating, numbers
@@ -279,9 +338,10 @@ class Job:
             return made
         for place, message in alarms(module.tree, [function], module.names.qualified) if module.alarming else ():
             made.findings.append(self._finding(module, "side-effect", place, message, HINT, "error"))
-        rewriter = Rewriter(module.source, module.resolve, module.table, module.path, self.exact)
+        rewriter = Rewriter(module.source, functools.partial(self._resolve, module), module.table, module.path, self.exact)
         rewriter.npx_name, rewriter.torch_name = module.aliases["npx"], module.aliases["torch"]
         rewriter.is_pure = lambda f: self._callee(f) in self.pure
+        rewriter.is_straight = lambda f: self._callee(f) in self.straight
         rewriter.is_ours = lambda f: f in self.links or self._is_neighbour(module, str(module.names.qualified(f) or "builtins"))
         rewriter.constant = lambda e: self._constant(made, e.id, str(module.resolve(e).dtype))
         rewriter.own_callee = lambda call: self._own_callee(made, call)
@@ -357,7 +417,7 @@ class Job:
         if self.dialect == "numpy":
             return "asked for"
         if made.helper is not None and not made.helper.alone:
-            return "others that are not rewritten call it too"
+            return self.reasons.get(function, "others that are not rewritten call it too")
         # A number that nothing but an annotation or a default tells of may be NumPy's, an enum's or None.
         told = {*made.node.declared, *made.node.recorded}
         told |= {*self.assumed[function][1]} if made.node.recorded else set()  # nobody passed anything but the default
@@ -474,6 +534,7 @@ class Job:
         for m in made:
             if m.open and m.helper is None and m.function in self.apart and m.function not in self.open:
                 self.open.add(m.function)
+                self.reasons[m.function] = m.open
                 self.apart.discard(m.function)
                 again = True
         return again

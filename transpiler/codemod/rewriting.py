@@ -60,7 +60,7 @@ class Rewriter(Expressions):
             inference.function(node, parameters)
         self.facts = inference.facts
         inside = list(walk(node))
-        around = {n for d in getattr(node, "decorator_list", []) for n in walk(d)}
+        around = {n for d in [*getattr(node, "decorator_list", []), node.args] for n in walk(d)}  # evaluated once, outside of it
         handed = [*inference.returns, *(self.fact(y.value) for y in yields(node) if y.value is not None)]
         given_out = self.hands_out and not all(map(_own, handed))
         self.used = identifiers(inside)
@@ -663,7 +663,7 @@ class Rewriter(Expressions):
             if layouts.decides(n) or (self.thorough and called_name(n, self.fact) in BY_LAYOUT):
                 return True
             return named in ("flip", "fliplr", "flipud", "rot90") or (
-                (callee.kind in ("function", "unknown") or self.is_ours(n.func)) and self._writes(n)
+                (callee.kind in ("function", "unknown") or self.is_ours(n.func)) and not self.is_straight(n.func) and self._writes(n)
             )
         return False
 

@@ -53,6 +53,7 @@ class Expressions:
     imported    names that the new text uses are added here ("torch", "npx", "ops")
     rule_modules  modules with rules of the project's own that the new text rests on
     is_pure     True for a function of the module that is known to write into nothing and to hand out no flipped views
+    is_straight  True for a function of the project's that is known to hand out no flipped views, though it may write
     is_ours     True for a function of the project's, which may do anything with an array
     constant    the tensor that an array of the module's has by a name of its own
     own_callee  what is called in place of a function of the project's that is converted too
@@ -103,6 +104,7 @@ class Expressions:
         self.stored_names: set[str] = set()
         self.fills: Container[ast.AST] = ()
         self.is_pure: Callable[[ast.expr], bool] = lambda function: False
+        self.is_straight: Callable[[ast.expr], bool] = lambda function: False
         self.is_ours: Callable[[ast.expr], bool] = lambda function: False
         self.constant: Callable[[ast.Name], str | None] = lambda name: None
         self.own_callee: Callable[[ast.Call], str | None] = lambda call: None

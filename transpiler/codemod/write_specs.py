@@ -14,6 +14,7 @@ import libcst as cst
 from libcst.codemod import CodemodContext
 from libcst.codemod.visitors import AddImportsVisitor
 
+from ..pipeline.spec import PYTHON_TYPES
 from ..source.reading.names import Names
 from ..source.reading.nodes import Node, find_nodes
 
@@ -39,10 +40,11 @@ def with_specs(text: str, path: str) -> str:
 
 
 def _missing(node: Node) -> dict[str, str]:
-    """The specs that a node lacks."""
+    """The specs that a node lacks. With one a number would be an input of graphs, which is not for a recording to say."""
     assert node.function is not None
     taken = {k.arg for k in node.marked.keywords} if node.marked is not None else set()
-    return {} if node.how == "helper" else {name: spec for name, spec in node.recorded.items() if name not in taken}
+    told = {} if node.how == "helper" else node.recorded
+    return {name: spec for name, spec in told.items() if name not in taken and spec not in PYTHON_TYPES}
 
 
 class _WriteSpecs(cst.CSTTransformer):

@@ -33,6 +33,8 @@ def _array(args: list[Fact], given: _Given, dtype: _Dtype) -> Fact | None:
     if args[0].kind in ("array", "scalar"):
         return array(dtype(1) if named else args[0].dtype, args[0].rank, fresh=True)
     found = nested(args[0])
+    if found is None and named and args[0].kind in ("unknown", "sequence") and (asked := dtype(1)) in COMPUTED:
+        return array(asked, None, fresh=True)  # whatever it is of
     return None if found is None else array(dtype(1) if named else found.dtype, found.rank, fresh=True)
 
 

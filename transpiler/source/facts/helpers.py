@@ -111,6 +111,14 @@ class Helpers:
                 found.append(h)
         return found
 
+    def is_replaced(self, parsed: Parsed, function: Function) -> bool:
+        """Whether something in the project may put another in the place of a function that others import."""
+        if parsed not in self._replaced:
+            self._replaced[parsed] = is_module_replaced(self.project, parsed)
+        if function not in self._mentions:
+            self._mentions[function] = Mentions(self.project, parsed, function, False)
+        return self._replaced[parsed] or self._mentions[function].beyond(set()) == REPLACED
+
     def elsewhere(self, helper: Helper, converted: dict[Function, Parsed], links: dict[ast.AST, Link]) -> str:
         """Whether something that is not converted speaks of a helper (NO, YES, REPLACED)."""
         if helper.function not in self._mentions:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ..flow.changing import lists_change
 from ..flow.reading import leaves
@@ -145,6 +145,9 @@ class Inference:
         then, self.env = self.env, before
         self.block(s.orelse)
         if leaves(s.body):
+            for e, rank in ranks_without(s.test) if not s.orelse else ():
+                if e.id in self.env and self.env[e.id].kind == "array" and self.env[e.id].rank is None:
+                    self.env[e.id] = dataclasses.replace(self.env[e.id], rank=rank)
             return
         self.env = then if leaves(s.orelse) else _join_envs(then, self.env)
 
@@ -416,6 +419,21 @@ class Inference:
         for k in e.keywords:
             self.visit(k.value)
         return self.call(callee, e, self) if self.call is not None else UNKNOWN
+
+
+def ranks_without(test: ast.expr) -> Iterator[tuple[ast.Name, int]]:
+    """The arrays whose ranks are known where a test is false: of `x.ndim != 2 or x.shape[0] != 3`, and of `x.shape != (3, 3)`."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        for part in test.values:
+            yield from ranks_without(part)
+    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.NotEq)):
+        return
+    asked, wanted = test.left, test.comparators[0]
+    if isinstance(asked, ast.Attribute) and isinstance(asked.value, ast.Name):
+        if asked.attr == "ndim" and isinstance(wanted, ast.Constant) and type(wanted.value) is int:
+            yield asked.value, wanted.value
+        elif asked.attr == "shape" and isinstance(wanted, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in wanted.elts):
+            yield asked.value, len(wanted.elts)
 
 
 def reshapes(n: ast.AST) -> bool:

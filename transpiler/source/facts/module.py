@@ -90,7 +90,11 @@ class Module:
                 numbers.append(a.arg)
             elif value is not None:
                 found[a.arg] = UNKNOWN
-            elif a.arg not in defaults and not self.exact and self._used_as_array(function, a.arg, indexing=node.how != "all"):
+            elif (
+                a.arg not in defaults
+                and not (self.exact or _made_anew(function, a.arg))
+                and self._used_as_array(function, a.arg, indexing=node.how != "all")
+            ):
                 found[a.arg] = array(ASSUMED)
                 assumed.append(a.arg)
         return found, assumed, numbers
@@ -210,6 +214,17 @@ class Module:
             self.names.qualified(d.func if isinstance(d, ast.Call) else d) in ("np2fx.boundary", "np2fx.numpy.on_torch")
             for d in function.decorator_list
         )
+
+
+def _made_anew(function: FunctionNode, parameter: str) -> bool:
+    """Whether a parameter is taken through a call before anything else is done with it: `x = np.asarray(x, dtype=float)`."""
+    for s in function.body:
+        named = [n for n in walk(s) if isinstance(n, ast.Name) and n.id == parameter]
+        if named:
+            call = s.value if isinstance(s, ast.Assign) else None
+            into = [t for t in s.targets if isinstance(t, ast.Name)] if isinstance(s, ast.Assign) else []
+            return isinstance(call, ast.Call) and set(named) == {*into, *call.args[:1]} and any(t.id == parameter for t in into)
+    return False
 
 
 def _is_number(default: ast.expr | None) -> bool:

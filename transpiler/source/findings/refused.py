@@ -36,7 +36,8 @@ def refusals(given: Sequence[tuple[Parsed, Config]], all_functions: bool, alone:
                 config = batch.configs.get(path, batch.given[0][1])
                 errors = [f for f in m.findings if f.severity == "error"]
                 spans = _spans(batch, m.source.path)
-                taken[path] = [s for s in spans if not any(_holds(s, f) for f in errors)]
+                left = [f for f in m.findings if f.severity == "error" or f.name == "not-rewritten"]
+                taken[path] = [s for s in spans if not any(_holds(s, f) for f in left)]
                 yield from suppress.apply([f for f in errors if config.wants(f)], m.source.text, spans) if errors else ()
 
 
@@ -73,6 +74,7 @@ def merged(own: Sequence[Finding], refused: Sequence[Finding], taken: Taken) -> 
 
 
 def _of_graphs(found: Finding) -> Finding:
-    if found.severity != "error" or found.name == "bad-spec":
+    """What the codemod does not mind is no more than a note for np2fx."""
+    if found.severity == "note" or found.name == "bad-spec":
         return found
-    return replace(found, hint=f"{found.hint}; {GRAPHS_ALONE}" if found.hint else GRAPHS_ALONE)
+    return replace(found, severity="note", hint=f"{found.hint}; {GRAPHS_ALONE}" if found.hint else GRAPHS_ALONE)

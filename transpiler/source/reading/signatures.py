@@ -15,7 +15,7 @@ import functools
 import os
 from typing import Any
 
-from ...pipeline.spec import SpecError, TensorSpec, parse
+from ...pipeline.spec import ScalarSpec, SpecError, TensorSpec, parse
 from .config import ConfigError
 
 FILE = os.path.join(".np2fx", "signatures.json")
@@ -68,7 +68,8 @@ def root_above(folder: str) -> str | None:
 
 
 def recorded(path: str, qualname: str) -> dict[str, str]:
-    """The specs of those parameters of a function that were arrays of one dtype and rank in every call. Raises SignaturesError."""
+    """The specs of those parameters of a function that were arrays of one dtype, or ints or floats, in every call. Raises
+    SignaturesError."""
     root = root_above(os.path.dirname(os.path.realpath(path)))
     if root is None:
         return {}
@@ -79,15 +80,20 @@ def recorded(path: str, qualname: str) -> dict[str, str]:
 
 
 def in_all(specs: list[Any]) -> str | None:
-    """The one spec of an array that all these are, sizes that differ left open; None where they are of several kinds."""
+    """The one spec of an array or a number that all these are, sizes and ranks that differ left open; None where they are of several
+    kinds."""
     try:
         parsed = [parse(s) if isinstance(s, str) else None for s in specs]
     except SpecError:
         return None
     first = parsed[0] if parsed else None
+    if parsed and all(isinstance(p, ScalarSpec) and p.kind in ("int", "float") for p in parsed):
+        return "float" if any(p.kind == "float" for p in parsed) else "int"  # type: ignore[union-attr]
     if not isinstance(first, TensorSpec) or any(not isinstance(p, TensorSpec) for p in parsed):
         return None
-    if any(p.dtype != first.dtype or p.rank != first.rank for p in parsed):  # type: ignore[union-attr]
+    if any(p.dtype != first.dtype for p in parsed):  # type: ignore[union-attr]
         return None
+    if any(p.rank != first.rank for p in parsed):  # type: ignore[union-attr]
+        return first.dtype if first.dtype != "bool" else None  # "bool" is Python's
     columns = list(zip(*(p.dims for p in parsed), strict=True))  # type: ignore[union-attr]
     return str(TensorSpec(first.dtype, tuple(c[0] if len(set(c)) == 1 else "_" for c in columns)))
