@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import enum
 import functools
@@ -104,6 +105,20 @@ def test_what_comes_without_a_tensor_stays_numpys():
         assert f(x) == (npx.ndarray,) * 2
     with torch.device("cpu"):
         assert f(x)[0] is npx.ndarray
+
+
+def test_what_threads_make_leaves_as_numpys():
+    @npx.on_torch
+    def f(x):
+        def root(v):
+            return npx.sqrt(v)
+
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            return pool.submit(root, x).result(), x
+
+    x = np.ones(2)
+    root, same = f(x)
+    assert type(root) is np.ndarray and same is x
 
 
 @pytest.fixture

@@ -39,9 +39,12 @@ def on_torch(function: F) -> F:
         if stays_numpys(args, kwargs):
             token = world.on.set(world.NUMPYS)
             try:
-                return function(*args, **kwargs)
+                found = function(*args, **kwargs)
             finally:
                 world.on.reset(token)
+            # A function of its own may have made arrays elsewhere: in a thread, or called back by a library.
+            made_elsewhere = type(found) is ndarray or (type(found) is tuple and ndarray in map(type, found))
+            return Passage().outward(found) if made_elsewhere else found
         passage, args, kwargs = _entered(args, kwargs, speaks)
         try:
             with world.arrays():
