@@ -72,8 +72,9 @@ def signature_of(fn: Callable[..., Any]) -> inspect.Signature:
     return inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
 
 
-def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool = False) -> TracedModule:
-    """`trace` with the arguments bound already; `check` holds the graph against NumPy.
+def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool = False, prove: bool | None = None) -> TracedModule:
+    """`trace` with the arguments bound already; `check` holds the graph against NumPy, `prove` finds out for which sizes it holds as well:
+    what only compares graphs need not know.
 
     Python numbers that the function's specs declare are inputs of its graph: all of them where that can be, else those that are no
     ints (an int may be a size or an axis), else none."""
@@ -82,17 +83,21 @@ def trace_bound(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bo
         if some and (some is declared or some != declared):
             given = inspect.BoundArguments(bound.signature, dict(bound.arguments))  # type: ignore[arg-type]
             with contextlib.suppress(TraceError):
-                return trace_declared(fn, given, some)
-    return _trace_for(fn, bound, check, {})
+                return trace_declared(fn, given, some, prove)
+    return _trace_for(fn, bound, check, {}, prove)
 
 
-def trace_declared(fn: Callable[..., Any], bound: inspect.BoundArguments, kinds: dict[str, str]) -> TracedModule:
+def trace_declared(
+    fn: Callable[..., Any], bound: inspect.BoundArguments, kinds: dict[str, str], prove: bool | None = None
+) -> TracedModule:
     """The graph in which the numbers of these names and types, which are among the arguments, are inputs."""
     declare(bound.arguments, kinds)
-    return _trace_for(fn, bound, True, kinds)
+    return _trace_for(fn, bound, True, kinds, prove)
 
 
-def _trace_for(fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool, declared: dict[str, str]) -> TracedModule:
+def _trace_for(
+    fn: Callable[..., Any], bound: inspect.BoundArguments, check: bool, declared: dict[str, str], prove: bool | None
+) -> TracedModule:
     leaves: list[Any] = []
     structure = flatten(dict(bound.arguments), "", leaves, (), {})
     leaves = [state.running().leave(x, "opaque-call", "another trace") if is_traced(x) else x for x in leaves]
@@ -102,7 +107,7 @@ def _trace_for(fn: Callable[..., Any], bound: inspect.BoundArguments, check: boo
         made = _for_others(fn, bound, made, leaves, check) or made
     made.face.declared = declared
     made.face.traced = particulars_of(made.face, leaves, bound.arguments)
-    settle(made, leaves, bound, check)
+    settle(made, leaves, bound, check if prove is None else prove)
     return made
 
 

@@ -24,6 +24,7 @@ from .comparing.running import Outcome, out_of_memory, run
 from .comparing.searching import Search
 from .comparing.sequences import look
 from .inputs.copies import copied
+from .inputs.drawing import Drawing
 from .inputs.manners import Manner, manners_for
 from .inputs.plans import Leaf, Plan, arguments, call_with, is_scalar, mentioned, sample_arguments
 from .inputs.world import FORM_AROUND, Form, WorldError, form_around
@@ -167,7 +168,7 @@ class Verification:
 
     def trace(self) -> None:
         with self.timed("trace"):
-            graph, error = self.traced(self.sample)
+            graph, error = self.traced(self.sample, prove=True)
             if error is None:
                 self.forms["trace"] = graph
                 self.round_to(graph.face.rounded)
@@ -179,16 +180,17 @@ class Verification:
         rounded = {dtype.name for dtype in dtypes} & DEFAULTS.keys()
         self.tolerance = dataclasses.replace(self.tolerance, coarsest=max(rounded, key=DEFAULTS.__getitem__, default="float64"))
 
-    def traced(self, sample: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
-        """A graph of the node for a sample, or the error."""
-        from ..tracing import trace
+    def traced(self, sample: Mapping[str, Any], prove: bool = False) -> tuple[Any, BaseException | None]:
+        """A graph of the node for a sample, or the error. With `prove` it is found out for which sizes it holds."""
+        from ..tracing.entry import signature_of, trace_bound
+        from ..tracing.module import bound_to
 
         args, kwargs = call_with(self.fn, copied(sample))
         nowhere = io.StringIO()
         with warnings.catch_warnings(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             warnings.simplefilter("ignore")
             try:
-                return trace(self.fn, *args, **kwargs), None
+                return trace_bound(self.fn, bound_to(self.fn, signature_of(self.fn), args, kwargs), True, prove), None
             except (Exception, SystemExit) as e:
                 return None, e
 
@@ -330,6 +332,10 @@ class Verification:
             name: st.just(size) if name in self.fixed else st.sampled_from((1, 2, 3, 4, 5, size, 0)) for name, size in self.sizes.items()
         }
         return st.fixed_dictionaries(sizes).flatmap(lambda drawn: arguments(self.plan, drawn, turning))
+
+    def drawn(self) -> Iterator[dict[str, Any]]:
+        """The same, without end, and drawn quickly."""
+        return iter(Drawing(self.plan, self.sizes, self.fixed, mentioned(self.fn), self.seed))
 
     def cross_check(self) -> None:
         if not self.forms:

@@ -407,8 +407,13 @@ def _lines_of(code: types.CodeType, word: str) -> list[tuple[int, int]]:
 
 # Putting back
 
+_TWIN = "__np2fx_twin__"
+"""The attribute of a function in which `convert` keeps its twin."""
+
 
 def _put_back(x: Any, items: dict[Any, Any]) -> None:
+    if _TWIN in x and _TWIN not in items:  # np2fx's own: what a helper is in torch is made once
+        items[_TWIN] = x[_TWIN]
     if len(x) != len(items) or any(k not in items or items[k] is not v for k, v in x.items()):
         x.clear()
         x.update(items)

@@ -1,8 +1,9 @@
-"""The cross-check: Hypothesis looks for arguments on which a torch form differs from NumPy, and shrinks them."""
+"""The cross-check: arguments on which a torch form differs from NumPy. Where there are some, Hypothesis looks for smaller ones."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import time
 from collections.abc import Mapping
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from ..steps import Verification
 
 
+_MOST_EXAMPLES = 200
+"""So many inputs Hypothesis tries to find again what is found already, in a smaller one."""
+
+
 class Search:
     """The search for one node. `found` is the way that differs, the arguments, and in what."""
 
@@ -39,14 +44,17 @@ class Search:
         self.manners: list[Manner] = []
         """The manners in which every second input is passed, and `manner` the present one; `stays`: a difference hangs on it."""
         self.manner: Manner = plain
-        self.drawn, self.stays = 0, False
+        self.drawn, self.stays, self.counts = 0, False, True
 
     def run(self) -> None:
         work = self.work
-        on_sample = self.compare_sample() or self.compare_recorded()
-        tried = work.report.checked.get("inputs", 0) + work.report.checked.get("undefined", 0)
+        seen = self.compare_sample() or self.compare_recorded()
+        if seen is None:
+            seen, self.counts = self.compare_drawn(), False
+            if seen is None:
+                return
         chosen = settings(
-            max_examples=max(work.max_examples - tried, 1),
+            max_examples=min(work.max_examples, _MOST_EXAMPLES),
             database=None,
             deadline=None,
             suppress_health_check=list(HealthCheck),
@@ -55,10 +63,9 @@ class Search:
         # NoSuchExample: nothing found. Flaky: shrinking was cut short, and `found` holds the smallest so far
         with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
             hypothesis.find(work.inputs(), self.differs_somehow, settings=chosen, random=random.Random(work.seed))
-        self.found = self.found or on_sample
-        if self.found is not None:
-            self.deadline = float("inf")
-            plainer(self.found[1], work.plan, self.differs, work.shrink_seconds)
+        self.found = self.found or seen
+        self.deadline = float("inf")
+        plainer(self.found[1], work.plan, self.differs, work.shrink_seconds)
 
     def compare_sample(self) -> tuple[str, Mapping[str, Any], str] | None:
         """The sample as a counterexample, if it is one in some manner: kept if no smaller one is found.
@@ -85,8 +92,16 @@ class Search:
         found, self.found, self.deadline = self.found, None, float("inf")
         return found
 
+    def compare_drawn(self) -> tuple[str, Mapping[str, Any], str] | None:
+        """The first of the inputs on which a form differs."""
+        work = self.work
+        tried = work.report.checked.get("inputs", 0) + work.report.checked.get("undefined", 0)
+        next(filter(self.differs_somehow, itertools.islice(work.drawn(), max(work.max_examples - tried, 1))), None)
+        found, self.found, self.deadline = self.found, None, float("inf")
+        return found
+
     def differs_somehow(self, drawn: Mapping[str, Any]) -> bool:
-        """The condition that Hypothesis looks for: every second input is passed in a manner other than the plain one.
+        """The condition that is looked for: every second input is passed in a manner other than the plain one.
 
         What was found stays in its manner while it is made smaller, unless it is there without."""
         if self.found is None:
@@ -102,18 +117,17 @@ class Search:
         """Whether a form differs on these arguments."""
         if time.perf_counter() > self.deadline:
             return False
-        before = copied(args, exactly=True)
-        outcome = self.compare(args)
+        outcome = self.compare(args)  # of copies
         if outcome is None:
             return False
         if self.found is None:
             self.deadline = time.perf_counter() + self.work.shrink_seconds
-        self.found = (outcome[0], before, outcome[1])
+        self.found = (outcome[0], copied(args, exactly=True), outcome[1])
         return True
 
     def compare(self, args: Mapping[str, Any]) -> tuple[str, str] | None:
         """The form that differs from NumPy on these arguments and in what, or None."""
-        work, counting = self.work, self.found is None
+        work, counting = self.work, self.found is None and self.counts
         count = work.report.count if counting else lambda *_: None
         if counting:
             work.progress.step("cross-check")

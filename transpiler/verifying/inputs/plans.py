@@ -260,7 +260,7 @@ def arguments(draw: st.DrawFn, plan: Plan, sizes: dict[str, int], turning: tuple
     def number(wanted: Number) -> Any:
         return wanted.plain if draw(_BOOLEANS) else draw(numbers(wanted.spec))
 
-    return _filled(plan, sizes, lambda leaf, shape: draw(arrays(leaf.spec, shape, leaf.sample, turning)), number)
+    return filled(plan, sizes, lambda leaf, shape: draw(arrays(leaf.spec, shape, leaf.sample, turning)), number)
 
 
 def mentioned(fn: Callable[..., Any]) -> tuple[float, ...]:
@@ -282,10 +282,10 @@ def _numbers_of(code: CodeType, around: Mapping[str, Any]) -> Iterator[Any]:
 def sample_arguments(plan: Plan, sizes: dict[str, int], seed: int) -> dict[str, Any]:
     """Tame arguments, the same for the same seed: what a graph is traced with."""
     rng = np.random.default_rng(seed)
-    return _filled(plan, sizes, lambda leaf, shape: noise(leaf.spec, shape, leaf.sample, rng), lambda number: number.plain)
+    return filled(plan, sizes, lambda leaf, shape: noise(leaf.spec, shape, leaf.sample, rng), lambda number: number.plain)
 
 
-def _filled(
+def filled(
     plan: Plan, sizes: dict[str, int], array: Callable[[Leaf, tuple[int, ...]], Any], number: Callable[[Number], Any]
 ) -> dict[str, Any]:
     """The plan with an array at each leaf and a Python value at each number, in the order of the parameters."""

@@ -33,9 +33,9 @@ def arrays(
     `turning` are numbers that the node mentions: some elements are exactly those, as answers turn there."""
     dtype = np.dtype(spec.dtype)
     size = math.prod(shape)
-    low, high = _range(spec, dtype, sample)
+    low, high = range_of(spec, dtype, sample)
     flat = np.array(draw(_elements(dtype, low, high, size)), dtype) if size <= ONE_BY_ONE else draw(_bulk(dtype, size, low, high))
-    at = tuple(v for v in turning if _allows(spec, dtype, v))
+    at = tuple(v for v in turning if allowed(spec, dtype, v))
     if at and size and draw(_BOOLEANS):
         place, first = draw(_positions(size)), draw(_positions(len(at)))
         for step in range(min(len(at), (size + 1) // 2)):
@@ -60,10 +60,10 @@ def _elements(dtype: np.dtype[Any], low: float, high: float, size: int) -> st.Se
 def _extremes(spec: TensorSpec, dtype: np.dtype[Any]) -> st.SearchStrategy[list[Any]] | None:
     """One or two of the values at which code breaks."""
     values = edges(spec, dtype)
-    return st.lists(st.sampled_from(values), min_size=1, max_size=2, unique_by=_is_large) if values else None
+    return st.lists(st.sampled_from(values), min_size=1, max_size=2, unique_by=is_large) if values else None
 
 
-def _allows(spec: TensorSpec, dtype: np.dtype[Any], value: float) -> bool:
+def allowed(spec: TensorSpec, dtype: np.dtype[Any], value: float) -> bool:
     """Whether a number is one of the dtype's, within the spec's bounds."""
     if dtype.kind == "b" or (dtype.kind in "iu" and (value != int(value) or not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)):
         return False
@@ -77,7 +77,7 @@ def _positions(size: int) -> st.SearchStrategy[int]:
     return st.integers(0, size - 1)
 
 
-def _range(spec: TensorSpec, dtype: np.dtype[Any], sample: Array | None) -> tuple[float, float]:
+def range_of(spec: TensorSpec, dtype: np.dtype[Any], sample: Array | None) -> tuple[float, float]:
     """Where tame values lie: the spec's bounds, else around the sample, else small numbers. Of the real part for complex."""
     if spec.low is not None and spec.high is not None:
         return spec.low, spec.high
@@ -124,7 +124,7 @@ def _bulk(draw: st.DrawFn, dtype: np.dtype[Any], size: int, low: float, high: fl
 def noise(spec: TensorSpec, shape: tuple[int, ...], sample: Array | None, rng: np.random.Generator) -> Array:
     """A tame array of the spec, from a generator."""
     dtype = np.dtype(spec.dtype)
-    return _noise(dtype, math.prod(shape), *_range(spec, dtype, sample), rng).reshape(shape)
+    return _noise(dtype, math.prod(shape), *range_of(spec, dtype, sample), rng).reshape(shape)
 
 
 def _noise(dtype: np.dtype[Any], size: int, low: float, high: float, rng: np.random.Generator) -> Array:
@@ -158,7 +158,7 @@ def edges(spec: TensorSpec, dtype: np.dtype[Any]) -> list[Any]:
     return finite if spec.finite else [math.nan, math.inf, -math.inf, *finite]
 
 
-def _is_large(value: Any) -> Any:
+def is_large(value: Any) -> Any:
     """One extreme an array: all finite ones that overflow when two are added count as the same."""
     return "large" if isinstance(value, (float, np.floating)) and math.isfinite(value) and abs(float(value)) > 1e4 else repr(value)
 

@@ -51,6 +51,15 @@ class WorldError(Exception):
             self.finding = ("not-rewritten", message, hint, "note")
 
 
+@functools.cache
+def _real(file: str) -> str:
+    """The real path of a loaded module's file. There are thousands, in few folders."""
+    return os.path.realpath(file) if os.path.islink(file) else os.path.join(_real_folder(os.path.dirname(file)), os.path.basename(file))
+
+
+_real_folder = functools.lru_cache(maxsize=None)(os.path.realpath)
+
+
 class World:
     """A project's modules with the texts of `texts` (by real path) in place of their files'. `folders`: where the project's modules lie."""
 
@@ -135,9 +144,9 @@ class World:
         file = getattr(module, "__file__", None)
         if not isinstance(file, str) or module.__name__ == "__main__":
             return False
-        if module.__name__ in self._with_rules() and os.path.realpath(file) not in self.texts:
+        if module.__name__ in self._with_rules() and _real(file) not in self.texts:
             return False
-        return os.path.realpath(file).startswith(self.folders) and not is_library(file)
+        return _real(file).startswith(self.folders) and not is_library(file)
 
     def _with_rules(self) -> frozenset[str]:
         """The modules of rules, and those whose functions have rules of the project's own, which are found by the functions themselves."""
