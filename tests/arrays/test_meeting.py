@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import multiprocessing
 import pickle
 import sys
 
@@ -46,6 +47,13 @@ def test_memory_of_others_is_shared():
     locked = tnp.frombuffer(bytes(16))
     with pytest.raises(ValueError, match="WRITEABLE"):
         locked.setflags(write=True)
+
+
+def test_memory_that_an_object_lends_can_be_written():
+    lent = multiprocessing.Array("f", 4)
+    t = tnp.frombuffer(lent.get_obj(), np.float32)
+    t[1] = 7
+    assert lent[1] == 7 and type(t) is tnp.ndarray and t.flags.writeable and type(tnp.asarray(lent.get_obj())) is tnp.ndarray
 
 
 class Holder:

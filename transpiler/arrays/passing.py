@@ -57,11 +57,12 @@ class Call:
     arrays  the objects among the arguments, by the identity of the tensor that stands for each
     tensors whether a bare tensor is among the arguments
     turned  copies that stand for arrays that run backwards, and their versions when they were made
-    foreign whether an array is among the arguments that no tensor is: NumPy's own of other dtypes, and those of other libraries"""
+    foreign whether an array is among the arguments that no tensor is: NumPy's own of other dtypes, and those of other libraries
+    other   whether something else is among them that has to do with torch: scalars with a gradient, functions that are called back"""
 
     def __init__(self) -> None:
         self.arrays: dict[int, Any] = {}
-        self.tensors = self.foreign = False
+        self.tensors = self.foreign = self.other = False
         self.turned: list[tuple[Any, torch.Tensor, int]] = []
 
     def lower(self, x: Any) -> Any:
@@ -75,6 +76,7 @@ class Call:
             self.tensors = True
             return x
         if isinstance(x, Graded):
+            self.other = True
             return x._tensor
         if issubclass(kind, ndarray):
             return self._array(x)
@@ -93,10 +95,12 @@ class Call:
         if kind is slice:
             return slice(self.lower(x.start), self.lower(x.stop), self.lower(x.step))
         if kind is flatiter:
+            self.other = True
             return x.view
         if x is ndarray:
             return numpy.ndarray
         if isinstance(x, (types.FunctionType, types.MethodType, functools.partial, types.BuiltinFunctionType)):
+            self.other = True
             return _called(x)
         if isinstance(x, (numpy.generic, type)):
             return x
@@ -208,6 +212,8 @@ def through(
         return by_numpy(numpys, args, kwargs)
     call = Call()
     given, named = [call.lower(a) for a in args], {k: call.lower(v) for k, v in kwargs.items()}
+    if numpys is not None and not (call.arrays or call.tensors or call.other) and _on_host():
+        return by_numpy(numpys, args, kwargs)  # nothing of torch's: NumPy says what it makes of bytes, buffers and objects
     if call.foreign and numpys is not None and not call.tensors:
         try:
             return by_numpy(numpys, args, kwargs)
@@ -292,7 +298,8 @@ def _held(x: Any) -> Any:
 
 
 def _on_host() -> bool:
-    return torch.get_default_device().type == "cpu"
+    # The default device is a mode on this stack, which is asked much faster.
+    return not torch._C._len_torch_function_stack() or torch.get_default_device().type == "cpu"
 
 
 def by_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], why: Refused | None = None) -> Any:
