@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import operator
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -74,6 +75,7 @@ def _with_conditions(module: torch.nn.Module) -> tuple[torch.nn.Module, list[str
                 raise NotInOnnx(f"the function writes into its argument {node.args[0]}, and a session's inputs are not written to"
                                 f"{_place(node)}; return the new value instead")  # fmt: skip
     graph = copy.deepcopy(module.graph)
+    _tell_of_singular(graph)
     checks = [n for n in graph.nodes if n.target in (torch._assert_async, check)]
     output = next(n for n in graph.nodes if n.op == "output")
     if checks:
@@ -81,6 +83,29 @@ def _with_conditions(module: torch.nn.Module) -> tuple[torch.nn.Module, list[str
     for node in checks:
         graph.erase_node(node)
     return fx.GraphModule(module, graph), [str(n.args[1]) for n in checks]
+
+
+_TELLING = {torch.linalg.inv: torch.linalg.inv_ex, torch.linalg.solve: torch.linalg.solve_ex}
+"""What raises for singular matrices, and what says of which it would."""
+
+
+def _tell_of_singular(graph: fx.Graph) -> None:
+    """Let inverses and solutions be followed by an assertion, as they have no other way to fail."""
+    for node in [n for n in graph.nodes if n.target in _TELLING]:
+        with graph.inserting_after(node):
+            both = graph.call_function(_TELLING[node.target], node.args, node.kwargs)
+        with graph.inserting_after(both):
+            made = graph.call_function(operator.getitem, (both, 0))
+            info = graph.call_function(operator.getitem, (both, 1))
+        with graph.inserting_after(info):
+            is_regular = graph.call_function(torch.eq, (info, 0))
+        with graph.inserting_after(is_regular):
+            holds = graph.call_function(torch.all, (is_regular,))
+        with graph.inserting_after(holds):
+            graph.call_function(check, (holds, "Singular matrix"))
+        made.meta = dict(node.meta)
+        node.replace_all_uses_with(made)
+        graph.erase_node(node)
 
 
 def _put_numbers_last(module: torch.nn.Module) -> None:

@@ -12,6 +12,19 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
+from .onnx_orders import (
+    argsort,
+    bucketize,
+    convolution,
+    determinant,
+    inverse,
+    searchsorted,
+    solution,
+    sort,
+    stable_argsort,
+    stable_sort,
+)  # fmt: skip
+
 aten: Any = torch.ops.aten
 
 
@@ -124,8 +137,103 @@ def divide(x: Tensor, y: Any, *, rounding_mode: str | None = None) -> Any:
 def atan2(y: Tensor, x: Tensor) -> Tensor:
     up, along = y.abs(), x.abs()
     both = up == along  # 0 by 0, and infinity by infinity
-    angle = torch.where(both, torch.where(up == 0, up, torch.full_like(up, math.pi / 4)), torch.atan(up / along))
+    angle = torch.where(both, torch.where(up == 0, up, torch.full_like(up, math.pi / 4)), _atan(up / along))
     return with_sign(torch.where(is_negative(x), math.pi - angle, angle), is_negative(y))
+
+
+def _atan(x: Tensor) -> Tensor:
+    return atan(x) if x.dtype is torch.float64 else torch.atan(x)
+
+
+def signbit(x: Tensor) -> Tensor:
+    return is_negative(x)
+
+
+def copysign(x: Tensor, y: Any) -> Any:
+    if not isinstance(y, Tensor):
+        y = torch.full_like(_floating(x), y)
+    return with_sign(_floating(x).broadcast_to(torch.broadcast_shapes(x.shape, y.shape)), is_negative(y))
+
+
+def hypot(x: Tensor, y: Tensor) -> Tensor:
+    """Scaled by the larger, so that its square does not overflow; infinite where one is, whatever the other."""
+    large, small = torch.maximum(x.abs(), y.abs()), torch.minimum(x.abs(), y.abs())
+    made = torch.where(large == 0, large, large * torch.sqrt(1 + torch.square(small / large)))
+    return torch.where((x.abs() == math.inf) | (y.abs() == math.inf), torch.full_like(made, math.inf), made)
+
+
+def fmax(x: Tensor, y: Tensor) -> Tensor:
+    return torch.where(x != x, y, torch.where(y != y, x, torch.maximum(x, y)))
+
+
+def fmin(x: Tensor, y: Tensor) -> Tensor:
+    return torch.where(x != x, y, torch.where(y != y, x, torch.minimum(x, y)))
+
+
+# Of float64, for which the ONNX runtime has no kernels.
+
+
+def _of_doubles(form: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Any]:
+    return lambda x: form(x) if x.dtype is torch.float64 else NotImplemented
+
+
+def atan(x: Tensor) -> Tensor:
+    """S. L. Moshier's (Cephes): a quotient of polynomials on [0, 0.66], to which the rest is led by angles of pi/4 and pi/2."""
+    up = x.abs()
+    is_large, is_middle = up > 2.414213562373095, (up > 0.66) & (up <= 2.414213562373095)
+    t = torch.where(is_large, -1 / up, torch.where(is_middle, (up - 1) / (up + 1), up))
+    z = t * t
+    over = (((_P[0] * z + _P[1]) * z + _P[2]) * z + _P[3]) * z + _P[4]
+    under = ((((z + _Q[0]) * z + _Q[1]) * z + _Q[2]) * z + _Q[3]) * z + _Q[4]
+    small = t * (z * over / under) + t
+    zero = torch.zeros_like(x)
+    rest = torch.where(is_large, zero + _MORE, torch.where(is_middle, zero + _MORE / 2, zero))
+    angle = torch.where(is_large, zero + math.pi / 2, torch.where(is_middle, zero + math.pi / 4, zero))
+    return with_sign(angle + (small + rest), is_negative(x))
+
+
+_P = (-8.750608600031904e-1, -1.6157537187333653e1, -7.500855792314705e1, -1.2288666844901361e2, -6.485021904942025e1)
+_Q = (2.4858464901423063e1, 1.65027009831698854e2, 4.328810604912903e2, 4.853903996359137e2, 1.945506571482614e2)
+_MORE = 6.123233995736765886130e-17
+"""What pi/2 is short of in float64."""
+
+
+def asin(x: Tensor) -> Tensor:
+    return atan(x / torch.sqrt((1 - x) * (1 + x)))
+
+
+def acos(x: Tensor) -> Tensor:
+    return 2 * atan(torch.sqrt((1 - x) / (1 + x)))
+
+
+def tan(x: Tensor) -> Tensor:
+    return torch.sin(x) / torch.cos(x)
+
+
+def sinh(x: Tensor) -> Tensor:
+    less, half = expm1(x.abs()), torch.exp(x.abs() / 2)
+    return with_sign(torch.where(x.abs() < 20, (less + less / (less + 1)) / 2, half / 2 * half), is_negative(x))
+
+
+def cosh(x: Tensor) -> Tensor:
+    half = torch.exp(x.abs() / 2)
+    return half / 2 * half + 0.5 / half / half
+
+
+def asinh(x: Tensor) -> Tensor:
+    up = x.abs()
+    small = log1p(up + up * up / (1 + torch.sqrt(up * up + 1)))
+    return with_sign(torch.where(up > 1e150, torch.log(up) + math.log(2), small), is_negative(x))
+
+
+def acosh(x: Tensor) -> Tensor:
+    more = x - 1
+    return torch.where(x > 1e150, torch.log(x) + math.log(2), log1p(more + torch.sqrt(more * (x + 1))))
+
+
+def atanh(x: Tensor) -> Tensor:
+    up = x.abs()
+    return with_sign(log1p(2 * up / (1 - up)) / 2, is_negative(x))
 
 
 def power_of_number(x: float, y: Tensor) -> Any:
@@ -173,6 +281,31 @@ FORMS: dict[Any, Callable[..., Any]] = {
     aten.div.Scalar_mode: divide,
     aten.atan2.default: atan2,
     aten.pow.Scalar: power_of_number,
+    aten.signbit.default: signbit,
+    aten.copysign.Tensor: copysign,
+    aten.copysign.Scalar: copysign,
+    aten.hypot.default: hypot,
+    aten.fmax.default: fmax,
+    aten.fmin.default: fmin,
+    aten.atan.default: _of_doubles(atan),
+    aten.asin.default: _of_doubles(asin),
+    aten.acos.default: _of_doubles(acos),
+    aten.tan.default: _of_doubles(tan),
+    aten.sinh.default: _of_doubles(sinh),
+    aten.cosh.default: _of_doubles(cosh),
+    aten.asinh.default: _of_doubles(asinh),
+    aten.acosh.default: _of_doubles(acosh),
+    aten.atanh.default: _of_doubles(atanh),
+    aten.sort.default: sort,
+    aten.sort.stable: stable_sort,
+    aten.conv1d.default: convolution,
+    aten.linalg_det.default: determinant,
+    aten.argsort.default: argsort,
+    aten.argsort.stable: stable_argsort,
+    aten.searchsorted.Tensor: searchsorted,
+    aten.bucketize.Tensor: bucketize,
+    aten.linalg_inv_ex.default: inverse,
+    aten.linalg_solve_ex.default: solution,
     aten.mean.default: mean,
     aten.mean.dim: mean,
     aten.any.default: any_of,
