@@ -234,6 +234,4 @@ def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signatu
 
     What it makes of the first elements, as NumPy scalars, gives the dtype. In a graph, and where there is a gradient, they are
     0-d tensors of int64, float64 or complex128."""
-    if excluded or signature:
-        raise Refused("numpy.vectorize with excluded= or signature=", "write a loop, or use whole arrays")
-    return vectorized(pyfunc, otypes, cache)
+    return vectorized(pyfunc, otypes, cache, excluded, signature)

@@ -131,12 +131,13 @@ def matmul(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, s
 def vecdot(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None, keepdims=False,
            signature=None):  # fmt: skip
     """Dot product of vectors along `axis` (the last), with the conjugate of `x1`."""
-    if axes is not None and keepdims:
-        raise Refused("vecdot with axes= and keepdims= is not supported", "use axis=, or numpy.moveaxis first")
     if axes is not None and axis is not None:
         raise TypeError("cannot specify both 'axis' and 'axes'")
     axis = -1 if axis is None else axis
-    axes = [axis, axis] if axes is None else axes
+    axes = [axis, axis] if axes is None else list(axes)
+    if keepdims and len(axes) == 3:  # where the axis is kept
+        (axis,) = (axes[2],) if isinstance(axes[2], int) else axes[2]
+        axes = axes[:2]
     result = _generalised(numpy.vecdot, _vector_products, (as_tensor(x1), as_tensor(x2)), (1, 1), dtype, casting, signature, axes)
     return torch.unsqueeze(result, axis) if keepdims else result
 

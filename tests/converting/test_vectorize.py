@@ -59,3 +59,24 @@ def test_gradients_go_through():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     np2fx.convert(doubled)(x).sum().backward()
     assert x.grad.tolist() == [2, 2]
+
+
+def in_pieces(x):
+    return np.vectorize(lambda a, b: (a @ b, a.max()), signature="(n),(n)->(),()")(x, x * 2)
+
+
+def in_new_pieces(x):
+    return np.vectorize(lambda a: a[:1] * 2, signature="(n)->(k)")(x)
+
+
+def excluding(x):
+    return np.vectorize(lambda v, p: v * p[0], excluded=[1])(x, [2.0, 3.0])
+
+
+@pytest.mark.parametrize("node", [in_pieces, in_new_pieces, excluding])
+def test_a_signature_and_excluded_arguments(node):
+    x = np.arange(6.0).reshape(2, 3)
+    want, got = node(x), np2fx.convert(node)(torch.from_numpy(x))
+    for a, b in zip(*(r if isinstance(r, tuple) else (r,) for r in (want, got)), strict=True):
+        np.testing.assert_array_equal(np.asarray(b), a)
+        assert np.asarray(b).dtype == a.dtype

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import operator
 import typing
 
@@ -407,3 +408,60 @@ def test_what_is_left_where_all_cancels_is_rounding():
         found.append(float(graph(torch.from_numpy(x))[0]) != cancels(x)[0])
         assert abs(graph(torch.from_numpy(x))[0] - cancels(x)[0]) <= 1e-12 * np.abs(x).max()
     assert any(found)
+
+
+def _sum(a):
+    return a.sum()
+
+
+@functools.partial(np.vectorize, signature="(n)->(n)", otypes=[float])
+def of_rows(a):
+    return a / a.sum()
+
+
+VECTORIZED = {
+    "pieces": lambda x: np.vectorize(_sum, signature="(n)->()")(x),
+    "a piece": lambda x: np.vectorize(_sum, signature="(n)->()")(x[0]),
+    "new size": lambda x: np.vectorize(np.convolve, signature="(n),(m)->(k)")(x, np.array([1.0, 2.0])),
+    "several": lambda x: np.vectorize(lambda a, b: (a @ b, a.max()), signature="(n),(n)->(),()")(x, x * 2),
+    "scalars": lambda x: np.vectorize(lambda a, s: a * s, signature="(n),()->(n)", otypes=["f4"])(x, [1, 2]),
+    "decorated": lambda x: of_rows(x),
+    "excluded": lambda x: np.vectorize(lambda a, p: a * p[0], excluded=[1])(x, [2.0, 3.0]),
+    "excluded by name": lambda x: np.vectorize(np.polyval, excluded=["p"])(p=x[0], x=x[1]),
+    "by name": lambda x: np.vectorize(lambda a, b=2.0: max(a, b))(x, b=0.5),
+    "enclosed": lambda x: np.vectorize(lambda i: x[0, i] * 2)(np.arange(3)),
+    "dtype": lambda x: np.vectorize(lambda a, b: a + b, excluded=[1], otypes=[np.float32], cache=True)(x, 2),
+}
+
+
+@pytest.mark.parametrize("case", VECTORIZED)
+def test_vectorize_with_a_signature_and_excluded_arguments(case):
+    x = np.array([[1.0, -2, 4], [0.5, 3, 7]])
+    check(VECTORIZED[case], x, others=[(-2 * x,)])
+
+
+def conjugated_into(x):
+    out = np.zeros(x.shape, complex)
+    return x.conjugate(out), out
+
+
+NEW_ARRAYS = {
+    "arrays": lambda x: np.add(x, x, out=...),
+    "no scalar": lambda x: np.sin(x[0, 0], out=...),
+    "two": lambda x: np.divmod(x[0, 0], 2.0, out=...),
+    "operator": lambda x: operator.contains(x, 4.0),
+    "kept axis": lambda x: np.vecdot(x, x, axes=[0, 0, 0], keepdims=True),
+    "conjugate": conjugated_into,
+}
+
+
+@pytest.mark.parametrize("case", NEW_ARRAYS)
+def test_arguments_that_name_the_result(case):
+    x = np.array([[1.0, -2, 4], [0.5, 3, 7]])
+    try:
+        NEW_ARRAYS[case](x)
+    except TypeError:
+        pytest.skip("newer than this NumPy")
+    check(NEW_ARRAYS[case], x, others=[(-2 * x,)])
+    want, got = NEW_ARRAYS[case](x), np2fx.convert(NEW_ARRAYS[case])(torch.from_numpy(x))
+    assert_same(want, got)

@@ -33,6 +33,7 @@ from .arrays import (
     on_memory,
     store,
     widen,
+    zero_d_array,
 )
 from .axes import axes_of, mask_of, merged, restored, start_of
 from .destination import demand_dtype, demand_shape, for_out
@@ -100,6 +101,9 @@ class Ufunc:
             raise TypeError(
                 f"{self.__name__}() takes from {self.nin} to {self.nin + self.nout} positional arguments but {len(args)} were given"
             )
+        if out is Ellipsis:  # new arrays, and no scalars
+            made = self(*args, where=where, casting=casting, order=order, dtype=dtype, signature=signature)
+            return tuple(map(zero_d_array, made)) if isinstance(made, tuple) else zero_d_array(made)
         out = outputs(self, args, out)
         if isinstance(out, tuple) and self.nout == 1:
             (out,) = out

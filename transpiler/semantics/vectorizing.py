@@ -18,14 +18,17 @@ from .dtypes import to_numpy, to_torch
 from .table import Refused
 
 
-def vectorized(pyfunc: Callable[..., Any], otypes: Any, cache: bool) -> Callable[..., Any]:
+def vectorized(
+    pyfunc: Callable[..., Any], otypes: Any, cache: bool, excluded: Any = None, signature: str | None = None
+) -> Callable[..., Any]:
     """What `numpy.vectorize(pyfunc, ...)` gives, on tensors."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
         if is_recording() or torch.compiler.is_compiling() or not all(map(_known, tensors)):
-            if kwargs:
-                raise Refused("a numpy.vectorize function called with keywords in a graph", "write a loop, or use whole arrays")
+            if kwargs or excluded or signature is not None:
+                message = "a numpy.vectorize function with excluded=, signature= or keywords, where there is a gradient or torch compiles"
+                raise Refused(message, "write a loop, or use whole arrays")
             return _symbolic(pyfunc, otypes, cache, args)
         types = [_numpy_dtype(t) for t in otypes] if otypes is not None and not isinstance(otypes, str) else otypes
         device = next((t.device for t in tensors), None)
@@ -34,7 +37,7 @@ def vectorized(pyfunc: Callable[..., Any], otypes: Any, cache: bool) -> Callable
             found = pyfunc(*map(_inward, row), **{k: _inward(v) for k, v in named.items()})
             return tuple(map(_outward, found)) if isinstance(found, tuple) else _outward(found)
 
-        whole = numpy.vectorize(inner, otypes=types, cache=cache)
+        whole = numpy.vectorize(inner, otypes=types, excluded=excluded, cache=cache, signature=signature)
         made = whole(*map(_outward, args), **{k: _outward(v) for k, v in kwargs.items()})
         return tuple(_inward(m, device) for m in made) if isinstance(made, tuple) else _inward(made, device)
 

@@ -130,6 +130,9 @@ class Tracer(Views):
             function = known.function
             kwargs = dict(kwargs)
             out = kwargs.pop("out", None)
+            if out is Ellipsis and method in ("__call__", "reduce"):  # new arrays, and no scalars
+                made = self.ufunc(function, method, inputs, kwargs)
+                return tuple(map(self._as_array, made)) if isinstance(made, tuple) else self._as_array(made)
             if method == "__call__":
                 out, inputs = outputs(function, inputs, out), inputs[: function.nin]
             if out is not None and not isinstance(out, tuple):
@@ -151,6 +154,9 @@ class Tracer(Views):
             real = Call(getattr(function, method), inputs, kwargs, {} if out is None else {"out": out if method == "__call__" else out[0]})
             made = self._run(known, real, out, lambda a, k: self._ufunc_rule(known, method, a, k, out))
             return _weakened(made, weak) if weak else made
+
+    def _as_array(self, x: Any) -> Any:
+        return x if isinstance(x, numpy.ndarray) else self.call(numpy.asarray, (x,), {})
 
     def _elementwise(self, known: Known, function: numpy.ufunc, inputs: Any) -> Any:
         """The common case, quickly: traced arrays and Python numbers whose loop needs no cast. NotImplemented for all others.
@@ -204,6 +210,8 @@ class Tracer(Views):
 
     def method(self, array: Any, name: str, args: Any, kwargs: Any) -> Any:
         """A method of an array or scalar."""
+        if name in ("conj", "conjugate") and len(args) == 1 and not kwargs:
+            return self.ufunc(numpy.conjugate, "__call__", (array,), {"out": args[0]})
         with self.inside():
             known = known_method(name)
             args = tuple(map(listed, args))

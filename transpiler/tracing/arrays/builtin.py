@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import sys
 import types
 from collections.abc import Callable, Iterable
@@ -189,6 +190,21 @@ def _float(x: Any) -> Any:
 
 def _float64(x: Any) -> torch.Tensor:
     return x._tensor if type(x) is TracedNumber else torch.tensor(x, dtype=torch.float64)
+
+
+@_twin(operator.contains)
+def _contains(holder: Any, item: Any) -> Any:
+    return contained(item, holder)
+
+
+@_twin(operator.not_)
+def _not(x: Any) -> Any:
+    return negated(x)
+
+
+@_twin(operator.truth)
+def _truth(x: Any) -> Any:
+    return convert(x, bool) if _is_single(x) else operator.truth(x)
 
 
 @_twin(hasattr)

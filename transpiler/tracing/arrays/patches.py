@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -195,11 +196,22 @@ def vectorised(original: Any, pyfunc: Any, options: dict[str, Any]) -> Any:
     @functools.wraps(pyfunc, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         tracer = state.active()
-        if tracer is None or kwargs or not holds_traced(args):
+        enclosed = tracer is not None and holds_traced(_enclosed(pyfunc))
+        if tracer is None or not (enclosed or holds_traced((args, kwargs))):
             return original(*args, **kwargs)
+        if kwargs or enclosed or original.excluded or original.signature is not None:
+            from .vectorized import call as called  # it knows the tracer, which knows this
+
+            return called(tracer, original, pyfunc, args, kwargs)
         return tracer.vectorised(pyfunc, options, args)
 
     return call
+
+
+def _enclosed(function: Any) -> list[Any]:
+    """What a function has of the variables around it."""
+    cells = getattr(function, "__closure__", None) or ()
+    return [cell.cell_contents for cell in cells if cell != types.CellType()]
 
 
 def _class_twin(original: Any) -> Any:

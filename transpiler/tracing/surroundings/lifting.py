@@ -97,7 +97,7 @@ class Lifter:
             return self._once(x, tracer.outside)
         if kind is VECTORIZE:
             options = {} if x.otypes is None else {"otypes": x.otypes}
-            return self._once(x, lambda v: vectorised(v, self.lift(v.pyfunc), options) if not v.excluded and v.signature is None else v)
+            return self._once(x, lambda v: vectorised(v, self.lift(v.pyfunc), options))
         if kind is types.MethodType and _is_users_function(x.__func__):
             return self._once(x, self.function)
         if kind is functools.partial and isinstance(x.func, types.FunctionType):
