@@ -337,6 +337,18 @@ def never_ended(x):
         annotate.output_tensors("unended", {"y": y})
 
 
+def left_by_its_loop(x):
+    for _ in range(2):
+        y = annotate.input_tensors("loop", {"x": x})
+        if y[0] > 100:
+            break
+        annotate.output_tensors("loop", {"y": y})
+
+
+def given_a_truth_value(x):
+    annotate.output_tensors("truth", {"y": annotate.input_tensors("truth", {"x": x[0] > 0})})
+
+
 def ended_only(x):
     annotate.output_tensors("unknown", {"y": x})
 
@@ -347,6 +359,8 @@ def ended_only(x):
         (left_early, "node 'left' is left here before it ends"),
         (ended_elsewhere, "node 'elsewhere' begins here, and does not end in the same function"),
         (given_a_number, "'x' of node 'number' is no array: float"),
+        (left_by_its_loop, "node 'loop' is no function of its own: 'break' outside loop"),
+        (given_a_truth_value, "'x' of node 'truth' is no array: bool"),
         (never_ended, "node 'unended' has begun and never ended"),
         (ended_only, "node 'unknown' ends, and has not begun"),
     ],
@@ -355,6 +369,16 @@ def test_what_is_no_region_is_refused(compiled, script, why):
     with pytest.raises(np2fx.PipelineError, match=why) as refused:
         compiled(script, steps=1)
     assert refused.value.findings[0].hint
+
+
+def test_nodes_that_are_called_twice_a_step_are_findings(compiled):
+    def step(x):
+        y = scaled(x)
+        bent(y)
+        bent(y)
+
+    with pytest.raises(np2fx.PipelineError, match="'y' of node 'bend' is scale/y of this step, and of the one before"):
+        compiled(step)
 
 
 def test_sessions_begin_and_end(tmp_path):

@@ -91,7 +91,7 @@ def _made(session: Session, node: Node, validate: bool, rtol: float, atol: float
     if node.export_with is not None and how is None:
         raise ExportError(f"node {node.name!r} is to be exported with {node.export_with!r}, which is not known: {', '.join(BACKENDS)}")
     function = node.traced
-    with _as_before(node):
+    with _told_at_home(node):
         graph = trace(function, *node.calls[0].arguments.values())
     told.graph = graph.plain().code.strip()
     for call in node.calls if validate else ():
@@ -118,12 +118,15 @@ def varied(node: Node, graph: TracedModule) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _as_before(node: Node) -> Iterator[None]:
-    """The arrays of a call as they were noted, whatever the trace does with them."""
+def _told_at_home(node: Node) -> Iterator[None]:
+    """Errors of a trace, at the places that the user knows."""
     try:
         yield
     except TraceError as error:
         raise PipelineError(*(_placed(node, f) for f in error.findings)) from error
+    except Exception as error:  # the node's own, which it did not raise when it was called
+        message = f"node {node.name!r} raises {type(error).__name__} where it is run by itself: {error}"
+        raise refused("not-rewritten", message, "let it hang on nothing but its inputs", node.place) from error
 
 
 def _placed(node: Node, finding: Finding) -> Finding:

@@ -135,7 +135,12 @@ def function_of(
     path = f"{region.path}#{region.label}"
     linecache.cache[path] = (len(whole), None, whole.splitlines(keepends=True), path)
     names = {**known, **around, **{_BEFORE + n: around[n] for n in before}, _GIVEN: _given, _PASSED: _passed, "__name__": region.label}
-    exec(compile(whole, path, "exec", dont_inherit=True), names)
+    try:
+        code = compile(whole, path, "exec", dont_inherit=True)
+    except SyntaxError as error:  # a `break` of a loop around the region, say
+        message = f"node {region.label!r} is no function of its own: {error.msg}"
+        raise refused("not-rewritten", message, "let it begin and end in one block", (region.path, error.lineno or 0)) from error
+    exec(code, names)
     return next(v for v in reversed(names.values()) if isinstance(v, types.FunctionType) and v.__code__.co_filename == path)
 
 

@@ -308,7 +308,8 @@ def stop() -> None:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, (numpy.ndarray, numpy.generic, torch.Tensor))
+    """Whether it is an array that can be told from all others: NumPy's two bools are the same objects everywhere."""
+    return isinstance(value, (numpy.ndarray, numpy.generic, torch.Tensor)) and not isinstance(value, numpy.bool_)
 
 
 def _copy(value: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy
 import torch
 
-_KEPT = 256
-"""So many of the latest outputs are known again."""
+_KEPT = 3
+"""So many of the latest values of each output are known again."""
 
 _PLAIN = 1024.0
 """Numbers that are whole up to here, or halves of such, come about by chance."""
@@ -29,23 +29,34 @@ class Source:
         return f"{self.node}/{self.output}"
 
 
+_Given = tuple[Source, Any, "numpy.ndarray[Any, Any]"]
+"""An output, the array that was given, and a copy of its values."""
+
+
 class Sources:
     """The outputs that nodes have given."""
 
     def __init__(self) -> None:
-        self._given: collections.deque[tuple[Source, Any, numpy.ndarray[Any, Any]]] = collections.deque(maxlen=_KEPT)
+        self._given: dict[tuple[str, str], collections.deque[_Given]] = {}
 
     def gave(self, source: Source, value: Any) -> None:
         """Note an output. It is kept alive, so that nothing else can come to stand where it stands."""
-        self._given.append((source, value, values_of(value).copy()))
+        kept = self._given.pop((source.node, source.output), None) or collections.deque(maxlen=_KEPT)
+        kept.append((source, value, values_of(value).copy()))
+        self._given[source.node, source.output] = kept  # the latest last
 
     def of(self, value: Any) -> Source | None:
         """The output that this is: the same object, or another array of the same elements in the same memory."""
-        return next((s for s, given, _ in reversed(self._given) if given is value or _same_memory(given, value)), None)
+        return next((s for s, given, _ in self._latest() if given is value or _same_memory(given, value)), None)
+
+    def _latest(self) -> Iterator[_Given]:
+        """The outputs, those that were given last first."""
+        for kept in reversed(self._given.values()):
+            yield from reversed(kept)
 
     def was_changed(self, source: Source, value: Any) -> bool:
         """Whether somebody has written into an output since the node gave it."""
-        kept = next((values for s, _, values in reversed(self._given) if s == source), None)
+        kept = next((values for s, _, values in self._latest() if s == source), None)
         return kept is not None and not same_values(kept, values_of(value))
 
     def same(self, source: Any, target: Any) -> None:
@@ -59,13 +70,10 @@ class Sources:
         numbers = _telling(values_of(value))
         if not len(numbers):
             return None
-        for source, _, kept in reversed(self._given):
+        for source, _, kept in self._latest():
             if len(numpy.intersect1d(numbers, _telling(kept))) >= 0.9 * len(numbers):
                 return source
         return None
-
-    def __iter__(self) -> Iterator[tuple[Source, Any]]:
-        return iter([(source, value) for source, value, _ in self._given])
 
 
 def values_of(value: Any) -> numpy.ndarray[Any, Any]:

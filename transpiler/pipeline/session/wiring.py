@@ -56,8 +56,11 @@ def _source(made: Wiring, node: Node, name: str, orders: dict[str, int]) -> tupl
     settled = found[1:] if found[0][0] is None and len(found) > 1 else found  # the first step has no step before it
     ends = {(str(s), _is_earlier(s, number, node, orders)) if s is not None else None for s, number in settled}
     if len(ends) > 1:
-        told = " and ".join(sorted(e[0] if e is not None else "elsewhere" for e in ends))
-        _say(made, node, f"{name!r} of node {node.name!r} comes from {told}, in different steps", "let it come from one place")
+        told, who = sorted({e[0] if e is not None else "elsewhere" for e in ends}), f"{name!r} of node {node.name!r}"
+        if len(told) > 1:
+            _say(made, node, f"{who} comes from {' and '.join(told)}, in different steps", "let it come from one place")
+        else:
+            _say(made, node, f"{who} is {told[0]} of this step, and of the one before", "let each node be called once a step")
     end = next((e for e in ends if e is not None), None)
     if end is not None:
         return end
