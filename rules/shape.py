@@ -274,14 +274,14 @@ def rot90(m, k=1, axes=(0, 1)):
 def roll(a, shift, axis=None):
     """Elements that leave at one end come in at the other. Without `axis` the flattened array is rolled."""
     a = as_tensor(a)
-    if is_size(shift) and a.ndim > 0 and (axis is None or isinstance(axis, int)):
-        flat = torch.flatten(a) if axis is None else a
-        rolled = torch.roll(flat, [shift], [axis or 0])  # of a number that is no list TorchScript would keep the value
-        return rolled if axis is not None or a.ndim == 1 else torch.reshape(rolled, a.shape)
     if isinstance(shift, int) and axis is None and a.ndim > 0:
         return torch.roll(a, shift)
     if isinstance(shift, int) and isinstance(axis, int) and a.ndim > 0:
         return torch.roll(a, shift, axis)
+    if is_size(shift) and a.ndim > 0 and (axis is None or isinstance(axis, int)):
+        flat = torch.flatten(a) if axis is None else a
+        rolled = torch.roll(flat, [shift], [axis or 0])  # of a number that is no list TorchScript would keep the value
+        return rolled if axis is not None or a.ndim == 1 else torch.reshape(rolled, a.shape)
     if is_size(shift):
         shift = as_tensor(shift)
     if axis is None:

@@ -19,6 +19,7 @@ FORMS = {
     "differences": ("np.diff(m, n=2, axis=0)", "torch.diff(m, n=2, dim=0)"),
     "an order": ("np.argsort(-x)", "torch.argsort(-x, stable=True)"),
     "counting": ("np.arange(len(x)) + k", "torch.arange(len(x)) + k"),
+    "turning round": ("np.roll(m, 1, axis=0)", "torch.roll(m, 1, 0)"),
     "the identity": ("m[:3].T @ m[:3] + np.eye(3)", "m[:3].T @ m[:3] + torch.eye(3, dtype=torch.float64)"),
     "a product of vectors": ("np.dot(y, y)", "torch.dot(y, y)"),
     "a product of matrices": ("m.T.dot(m)", "torch.matmul(m.T, m)"),
@@ -43,11 +44,11 @@ FORMS = {
 }
 
 
-def rewritten(body, specs=SPECS, head=HEAD):
+def rewritten(body, specs=SPECS, head=HEAD, dialect="torch"):
     names = ", ".join(s.split("=")[0].strip() for s in specs.split("', "))
     source = f"{head}@np2fx.node({specs})\ndef f({names}):\n    {body}\n"
-    new, findings = np2fx.rewrite_source(source, dialect="torch")
-    assert findings == [], findings
+    new, findings = np2fx.rewrite_source(source, dialect=dialect)
+    assert dialect == "auto" or findings == [], findings
     before: dict[str, object] = {}
     after: dict[str, object] = {}
     exec(source, before)
@@ -73,7 +74,7 @@ def test_forms(name):
 
 @pytest.mark.parametrize("body", ["s = np.where(q[0] < 0, -1.0, 1.0)\n    s += 1\n    return s", "return np.where(q[0] < 0, -1.0, 1.0)"])
 def test_arrays_without_axes_stay_arrays(body):
-    new, before, after = rewritten(body)
+    new, before, after = rewritten(body, dialect="auto")
     assert "npx.where" in new
     want, got = before(*inputs()), after(*inputs())
     assert type(want) is type(got) is np.ndarray and want == got
@@ -90,6 +91,20 @@ def test_calls_keep_their_lines_and_comments():
     body = "return np.concatenate([\n        x,  # first\n        x * 2,\n    ])"
     new, *_ = rewritten(body)
     assert body.replace("np.concatenate", "torch.cat") in new
+
+
+def test_rows_keep_their_lines():
+    rows = "[\n            [q[0], q[1]],  # first\n            [q[2], q[3]],\n        ]"
+    new, before, after = rewritten(f"return np.array(\n        {rows}\n    )")
+    wanted = rows.replace("[q[0], q[1]]", "torch.stack([q[0], q[1]])").replace("[q[2], q[3]]", "torch.stack([q[2], q[3]])")
+    assert f"return torch.stack(\n        {wanted}\n    )" in new
+    np.testing.assert_array_equal(after(*inputs()), before(*inputs()))
+
+
+def test_out_of_a_statement():
+    new, before, after = rewritten("z = y * 2\n    np.clip(z, -0.5, 0.5, out=z)\n    np.maximum(z, y, out=z)\n    return z")
+    assert "    torch.clamp(z, -0.5, 0.5, out=z)\n    npx.maximum(z, y, out=z)\n" in new
+    np.testing.assert_array_equal(after(*inputs()), before(*inputs()))
 
 
 def test_views_in_functions_that_write():

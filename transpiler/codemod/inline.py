@@ -52,7 +52,8 @@ def inline(r: Expressions, call: ast.Call, rule: Any, args: list[ast.expr]) -> s
     if rule.writes:
         return None
     try:
-        env = _bind(r, rule, args, call.keywords)
+        into = _in_place(r, call, rule, args)
+        env = _bind(r, rule, args, [k for k in call.keywords if k.value is not into])
         if rule.is_ufunc:
             _check_loop(rule, env)
         chosen = [p.name for p in rule.parameters if p.name in env and env[p.name].given and env[p.name].text != p.default]
@@ -68,7 +69,17 @@ def inline(r: Expressions, call: ast.Call, rule: Any, args: list[ast.expr]) -> s
     if rule.view and not itself and not (args and r.sees_as_numpy(call, args[0])):
         return None
     r.imported.update(() if itself else ("torch",))
-    return text
+    return text if into is None else f"{text[:-1]}, out={r.text(into)})"
+
+
+def _in_place(r: Expressions, call: ast.Call, rule: Any, args: list[ast.expr]) -> ast.expr | None:
+    """The `out=` of a statement that computes an array of floats from itself and numbers, which torch does there too."""
+    out = next((k.value for k in call.keywords if k.arg == "out"), None)
+    if not isinstance(out, ast.Name) or call not in r.dropped or rule.kind != "elementwise" or not args or r.text(args[0]) != out.id:
+        return None
+    numbers = all(r.fact(a).kind == "number" for a in [*args[1:], *(k.value for k in call.keywords if k.value is not out)])
+    fact = r.fact(out)
+    return out if numbers and fact.kind == "array" and fact.rank and fact.dtype in FLOATS else None
 
 
 class _Names(dict[str, _Value]):

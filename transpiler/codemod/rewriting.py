@@ -86,6 +86,7 @@ class Rewriter(Expressions):
         self.used_up |= {n.value for n in inside if isinstance(n, (ast.Attribute, ast.Subscript))}
         self.consumed = {c for n in inside for c in self._consumed_by(n)}
         self.valued = self._valued(inside)
+        self.dropped = {n.value for n in inside if isinstance(n, ast.Expr)}
         self.tested = {t for n in inside for test in _tests_of(n) for t in _asked_for_truth(test)}
         bound = [(t.id, s.value) for s in inside if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
         other = {

@@ -154,7 +154,10 @@ def _array_of_list(r: Expressions, e: ast.Call, rule: Any) -> str | None:
     if r.exact or not e.args or len(given) > 1 or any(k.arg != "dtype" for k in e.keywords) or r.fact(e.args[0]).kind != "sequence":
         return None
     if not given:
-        return tensor_of(r, e.args[0])
+        text = tensor_of(r, e.args[0])
+        if text is not None and text.startswith("torch.stack([") and "\n" in r.source.of(e):
+            r.rendered[e.args[0]] = text[len("torch.stack(") : -1]  # so that `_laid_out` finds it
+        return text
     dtype = r.fact(e).dtype
     of_another = isinstance(given[0], ast.Attribute) and given[0].attr == "dtype" and r.fact(given[0].value).is_tensor
     return tensor_of(r, e.args[0], dtype, r.text(given[0]) if of_another else "") if dtype is not None else None

@@ -70,6 +70,7 @@ class Expressions:
     open_at     the first place that is no plain torch
     used        all names that the function mentions
     consumed    expressions whose values are used up at once: nothing keeps a view of them
+    dropped     expressions that are statements, whose values nobody gets
     valued      expressions of which arithmetic alone gets the result: whether it is a scalar or an array without dimensions is all the same
     computed    expressions of which only the value counts, not which object they are
     tested      expressions of which only the truth counts
@@ -95,6 +96,7 @@ class Expressions:
         self.cast: set[ast.AST] = set()
         self.consumed: set[ast.AST] = set()
         self.valued: set[ast.AST] = set()
+        self.dropped: set[ast.AST] = set()
         self.computed: set[ast.AST] = set()
         self.used_up: set[ast.AST] = set()
         self.texts: set[ast.AST] = set()
