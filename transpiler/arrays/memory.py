@@ -6,6 +6,7 @@ is a view of such an array, and how that lies in memory, is NumPy's answer: its 
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy
@@ -49,6 +50,11 @@ def from_memory(array: numpy.ndarray[Any, Any]) -> tuple[torch.Tensor, tuple[int
     """A tensor on the memory of a NumPy array, and the axes that are flipped in it. Raises Refused where torch has no such dtype, or cannot
     lie there: elements in a foreign byte order, or at places that are no multiples of their size, at which torch crashes."""
     to_torch(array.dtype)
+    if array.flags.carray and array.size and array.ndim and array.dtype.isnative:
+        with contextlib.suppress(ValueError):  # axes of one element may have any stride
+            made = torch.from_numpy(array)
+            if not made.data_ptr() % array.itemsize:
+                return made, ()
     flipped = tuple(d for d, (stride, n) in enumerate(zip(array.strides, array.shape, strict=True)) if stride < 0 and n > 1)
     forward = numpy.flip(array, flipped) if flipped else array
     if any(s < 0 for s in forward.strides):  # an axis of at most one element, whose stride is nothing

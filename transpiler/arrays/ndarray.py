@@ -122,9 +122,15 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
                 found = None  # NumPy's words come below
             if found is not None:
                 return self._of(found, (), self if self._base is None else self._base) if found.ndim else element(found)
-        if (self._flipped or methods.turns(key)) and is_host(self._tensor):
+        turns = self._flipped or methods.turns(key)
+        if (turns or self._picks(key)) and is_host(self._tensor):
             return methods.looked_at(self, numpy.ndarray.__getitem__, (key,))
         return through(rules.lookup("numpy.ndarray.__getitem__").call, (self, key), {}, numpy.ndarray.__getitem__)
+
+    @staticmethod
+    def _picks(key: Any) -> bool:
+        """Whether a key is an array of places or a mask that NumPy can look at: what it picks are copies, so that NumPy may do it."""
+        return type(key) is ndarray and key._tensor.ndim > 0 and is_host(key._tensor) and not torch._C._len_torch_dispatch_stack()
 
     def __setitem__(self, key: Any, value: Any) -> None:
         place = self

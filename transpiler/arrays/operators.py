@@ -72,7 +72,16 @@ UNARY: dict[str, tuple[str, Callable[..., Any], frozenset[torch.dtype]]] = {
 OF_UFUNC = {ufunc: (python, plain) for ufunc, python, plain in (BINARY | COMPARISONS).values()}
 
 
+_MOST = torch.finfo(torch.float32).max
+_WIDE = frozenset((torch.float32, torch.float64, torch.int32, torch.int64))
+
+
 def _weak(x: Any, dtype: torch.dtype) -> bool:
+    if type(x) is float:
+        if dtype is torch.float64 or (dtype is torch.float32 and -_MOST <= x <= _MOST):
+            return True
+    elif type(x) is int and dtype in _WIDE and -(2**31) <= x < 2**31:
+        return True
     return (type(x) is float or type(x) is int) and stands_for(x, dtype)
 
 

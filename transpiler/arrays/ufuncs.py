@@ -81,6 +81,10 @@ def _through(rule: Rule, numpys: Callable[..., Any], /, *args: Any, **kwargs: An
 
 def elementwise(rule: Ufunc, args: tuple[Any, ...]) -> Any:
     """The result where all operands are arrays and numbers of one loop that torch computes as NumPy does; None elsewhere."""
+    if len(args) == 1 and type(args[0]) is ndarray:
+        a, plain = args[0]._tensor, not args[0]._flipped
+        done = plain and a.ndim and straight(rule, (a.dtype,)) and a.is_contiguous()
+        return ndarray._of(rule.body(a)) if done else None
     kinds: list[Any] = []
     operands: list[Any] = []
     scalars: list[torch.dtype] = []
