@@ -270,7 +270,7 @@ def conjugate(x):
     return torch.conj_physical(x) if x.is_complex() else torch.clone(x)
 
 @rule("numpy.ndarray.conj", "numpy.ndarray.conjugate", kind="shape", view=True, examples=("a.conj()", "z.conjugate()"))
-def ndarray_conj(a, out=None):
+def ndarray_conj(a):
     """The array itself where it is not complex."""
     a = as_tensor(a)
     return torch.conj_physical(a) if a.is_complex() else a

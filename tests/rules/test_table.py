@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
 from np2fx.rules import load
 from np2fx.semantics.table import Rule
 from np2fx.semantics.ufunc import Ufunc
@@ -34,7 +35,8 @@ NOT_ARRAYS = {"test"}  # runs NumPy's own tests
 
 
 def resolve(name: str) -> Any:
-    return functools.reduce(getattr, name.split(".")[1:], np)
+    library, *parts = name.split(".")
+    return functools.reduce(getattr, parts, np if library == "numpy" else scipy)
 
 
 @pytest.mark.parametrize("name", [*RULES, *REFUSALS])
