@@ -288,6 +288,11 @@ def test_tensors_come_in_as_they_are_where_the_text_speaks_of_torch():
     def back(x):
         return x.detach().numpy() + 1
 
+    @npx.on_torch
+    def moved(x, to):
+        return to.from_dlpack(x)
+
+    assert type(moved(torch.ones(2), np)) is np.ndarray and type(moved(np.ones(2), torch)) is torch.Tensor
     assert both(torch.ones(2))[0] and not both(np.ones(2))[0]
     assert type(back(torch.ones(2))) is np.ndarray
 

@@ -88,12 +88,17 @@ def _steps(made: Generator[Any, Any, Any], around: Callable[[], Any], passage: P
 
 
 def _speaks_of_torch(code: types.CodeType) -> bool:
-    """Whether a function names torch, or what only tensors have."""
+    """Whether a function names torch, what only tensors have, or what tells arrays of several libraries apart."""
     inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
     return not _OF_TENSORS.isdisjoint(code.co_names) or any(map(_speaks_of_torch, inner))
 
 
-_OF_TENSORS = frozenset(("torch", "numpy", "detach", "cpu", "cuda", "requires_grad", "is_tensor"))
+_OF_TENSORS = frozenset(
+    (
+        *("torch", "numpy", "detach", "cpu", "cuda", "requires_grad", "is_tensor"),
+        *("from_dlpack", "__dlpack__", "__dlpack_device__", "to_device", "array_namespace", "__array_namespace__"),  # of any library's
+    )
+)
 
 
 def stays_numpys(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
