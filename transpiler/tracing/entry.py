@@ -59,7 +59,7 @@ def trace(fn: Callable[..., Any], /, *samples: Any, **keywords: Any) -> TracedMo
     specialised. They are not changed. The result is called like `fn` with tensors, and gives tensors.
 
     Raises TraceError where the function cannot be a graph, and NumPy's own error where the function raises it."""
-    return trace_bound(fn, bound_to(fn, signature_of(fn), samples, keywords), check=True)
+    return trace_bound(fn, bound_to(fn, signature_of(fn), samples, keywords), check=True).written()
 
 
 def signature_of(fn: Callable[..., Any]) -> inspect.Signature:

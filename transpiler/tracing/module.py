@@ -244,11 +244,27 @@ class TracedModule(fx.GraphModule):
         return type(fx.GraphModule(self, graph)).forward
 
     def recompile(self) -> Any:
-        """As of each graph module, but a call is `__call__`, with nothing of torch's around it."""
+        """As of each graph module, but a call is `__call__`, with nothing of torch's around it. The text of a draft is written when
+        somebody asks for it: most graphs are made to be compared, or are changed first."""
+        if hasattr(self._graph, "is_draft"):
+            type(self).forward = _written_when_called  # type: ignore[method-assign]
+            return None
         made = super().recompile()
         if "__call__" in vars(type(self)):
             del type(self).__call__
         return made
+
+    @property
+    def code(self) -> str:
+        """The text of the graph."""
+        self.written()
+        return super().code
+
+    def written(self) -> TracedModule:
+        """The module, no draft any more."""
+        if vars(self._graph).pop("is_draft", None):
+            self.recompile()
+        return self
 
     def _check(self, face: Face, leaves: list[Any], arguments: dict[str, Any]) -> bool:
         """Whether a call is as the sample was. Raises TraceError where it has another graph."""
@@ -301,6 +317,12 @@ class TracedModule(fx.GraphModule):
         made: Any = super().__deepcopy__(memo)
         made.face, made._bare, made._fast = copy.copy(self.face), None, None
         return made  # type: ignore[no-any-return]
+
+
+def _written_when_called(self: TracedModule, *args: Any) -> Any:
+    """The `forward` of a draft."""
+    self.written()
+    return self.forward(*args)
 
 
 @functools.cache

@@ -61,6 +61,7 @@ def finish(tracer: Tracer, face: Face, result: Any, given: list[Any]) -> tuple[T
     for name in [n for n in (*dict(tracer.root.named_buffers()), *dict(tracer.root.named_parameters())) if not _used(graph, n)]:
         delattr(tracer.root, name)
     graph.set_codegen(Generator())
+    graph.is_draft = True  # type: ignore[attr-defined]
     module = TracedModule(tracer.root, graph, getattr(face.function, "__name__", "traced").title().replace("_", "") or "Traced")
     module.face = face
     values = [tracer.recorder.shells.opened(x) if isinstance(x, torch.Tensor) else _value(x) for x in outputs]
