@@ -250,3 +250,17 @@ def test_what_is_demanded_can_be_read():
     assert node.args[-1] == "x: float64[a], y: float64[a]"
     with pytest.raises(RuntimeError, match=r"x: float64\[a\], y: float64\[a\]"):
         graph.forward(torch.from_numpy(LINE), torch.ones(3, dtype=torch.float64))
+
+
+def picks_constants(z):
+    len(z[[0, 0, 2], None, 1])
+    z[:, np.array([0, 3])]
+    return z * 2
+
+
+def test_picks_at_constants_raise_where_numpy_raises():
+    graph = np2fx.trace(picks_constants, np.ones((3, 4)))
+    for shape in ((2, 4), (3, 3)):
+        with pytest.raises((IndexError, RuntimeError)):
+            graph.forward(torch.ones(shape, dtype=torch.float64))
+    assert torch.equal(graph.forward(torch.ones(5, 6, dtype=torch.float64)), torch.full((5, 6), 2.0, dtype=torch.float64))

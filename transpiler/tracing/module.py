@@ -19,7 +19,7 @@ from torch import fx
 from ..semantics.arrays import as_tensor
 from ..semantics.dtypes import to_numpy
 from .arrays.declared import KINDS, declare, remade
-from .control.risks import must_stay
+from .control.risks import stays
 from .errors import TraceError
 from .errors import error as trace_error
 from .fastcalls import MISSED, fast_call, shapes_key
@@ -225,7 +225,7 @@ class TracedModule(fx.GraphModule):
         graph = copy.deepcopy(self.graph)
         for node in [n for n in graph.nodes if n.target in (check_inputs, check)]:
             graph.erase_node(node)
-        graph.eliminate_dead_code(lambda n: bool(n.users) or n.is_impure() or bool(n.meta.get("writes")) or must_stay(n))
+        graph.eliminate_dead_code(stays)
         return fx.GraphModule(self, graph)
 
     @property

@@ -41,18 +41,28 @@ def must_stay(node: fx.Node) -> bool:
     return may_fail(node) and ("linalg" in str(node.target) or _computed([node.args[1:], list(node.kwargs.values())]))
 
 
+def stays(node: fx.Node) -> bool:
+    """Whether a node of a finished graph has a use, or an effect beside its result: that it may raise is one."""
+    return bool(node.users) or node.is_impure() or bool(node.meta.get("writes")) or must_stay(node) or _picks_at_constants(node)
+
+
+def _picks_at_constants(node: fx.Node) -> bool:
+    """True for a pick at positions that are known, along an axis that may be too short for them where sizes are others."""
+    return _is_pick(node, (int, fx.Node))
+
+
 def drop_safe_picks(graph: fx.Graph, sizes: dict[fx.Node, tuple[int, ...]]) -> None:
     """Remove the picks and shapes that nothing uses of inputs whose `sizes` are fixed (others are negative): they cannot fail."""
     for node in [n for n in reversed(graph.nodes) if not n.users and _is_shaped(n) and min(sizes.get(n.args[0], (-1,)), default=0) >= 0]:  # type: ignore[arg-type]
         graph.erase_node(node)
-    for node in [n for n in reversed(graph.nodes) if not n.users and _is_pick(n) and n.args[0] in sizes]:
+    for node in [n for n in reversed(graph.nodes) if not n.users and _picks_at_constants(n) and n.args[0] in sizes]:
         key, source = node.args[1], sizes[node.args[0]]  # type: ignore[index]
         parts = key if isinstance(key, tuple) else (key,)
-        if None not in parts and Ellipsis not in parts and all(source[i] >= 0 for i, p in enumerate(parts) if type(p) is int):
+        if None not in parts and Ellipsis not in parts and all(source[i] >= 0 for i, p in enumerate(parts) if type(p) in (int, fx.Node)):
             graph.erase_node(node)
 
 
-def _is_pick(node: fx.Node) -> bool:
+def _is_pick(node: fx.Node, kinds: tuple[type, ...] = (int,)) -> bool:
     """Whether an array's element or row is picked along an axis that may be too short for it where sizes are others."""
     if node.target is not operator.getitem or "numpy" not in node.meta:
         return False
@@ -60,7 +70,7 @@ def _is_pick(node: fx.Node) -> bool:
     parts = key if isinstance(key, tuple) else (key,)
     if any(p is None or p is Ellipsis for p in parts):
         extents = ()
-    return any(type(p) is int and type(next(iter(extents[axis : axis + 1]), None)) is not int for axis, p in enumerate(parts))
+    return any(type(p) in kinds and type(next(iter(extents[axis : axis + 1]), None)) is not int for axis, p in enumerate(parts))
 
 
 def _is_shaped(node: fx.Node) -> bool:

@@ -12,7 +12,7 @@ from ...semantics.table import Refused, module_of
 from ..arrays.array import TracedNpArray
 from ..arrays.number import TracedNumber, only
 from ..arrays.text import Text
-from ..control.risks import must_stay
+from ..control.risks import stays
 from ..errors import error
 from ..generating import Generator
 from ..module import Face, TracedModule
@@ -167,7 +167,7 @@ def eliminate(graph: fx.Graph) -> None:
     nodes = list(graph.nodes)
     last = max((i for i, n in enumerate(nodes) if n.meta.get("decides")), default=-1)
     before = set(nodes[: last + 1])
-    graph.eliminate_dead_code(lambda n: n in before or bool(n.users) or n.is_impure() or bool(n.meta.get("writes")) or must_stay(n))
+    graph.eliminate_dead_code(lambda n: n in before or stays(n))
 
 
 def _used(graph: fx.Graph, name: str) -> bool:
