@@ -93,6 +93,13 @@ def test_calls_keep_their_lines_and_comments():
     assert body.replace("np.concatenate", "torch.cat") in new
 
 
+def test_shapes_in_texts():
+    body = "a = '%s %d' % (m.shape, m.ndim)\n    b = f'{m.shape} {len(m)}'\n    return a, b, '{}'.format(m.shape), np.sum(m)"
+    new, before, after = rewritten(body)
+    assert "% (tuple(m.shape), m.ndim)" in new and "{tuple(m.shape)} {len(m)}" in new
+    assert before(*inputs())[:3] == after(*inputs())[:3]
+
+
 def test_rows_keep_their_lines():
     rows = "[\n            [q[0], q[1]],  # first\n            [q[2], q[3]],\n        ]"
     new, before, after = rewritten(f"return np.array(\n        {rows}\n    )")

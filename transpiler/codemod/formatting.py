@@ -29,7 +29,7 @@ def formatted(r: Expressions, e: ast.JoinedStr) -> str | None:
         if not _same_expression(old, part.value):
             r.refuse("not-rewritten", e, "the place of an expression inside this f-string is not known on this Python")
             return r.source.of(e)
-        new = text if fact.kind in ("number", "text", "none", "other") else r.as_text(text)
+        new = text if fact.kind in ("number", "text", "none", "other") else r.shown(part.value)
         fitting = _within_quotes(new, r.source.of(e))
         if fitting is None:
             r.refuse("not-rewritten", e, "what is formatted cannot be written inside this f-string", "give it a name first")

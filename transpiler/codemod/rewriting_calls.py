@@ -373,7 +373,7 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     if owner.kind == "text" and f.attr in ("format", "join"):
         start, end = r.source.span(e)
         wrapped = [
-            (*r.source.span(a), r.text(a) if r.fact(a).kind in ("number", "text") else r.as_text(r.text(a)))
+            (*r.source.span(a), r.shown(a))
             for a in _arguments(e)
             if not isinstance(a, ast.Starred)
         ]

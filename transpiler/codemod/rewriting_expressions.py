@@ -143,6 +143,22 @@ class Expressions:
         """A value in a text: as NumPy would hold it, or as a class of the program shows it."""
         return self.ops("shown" if self.computes("__str__", "__repr__", "__format__") else "python", text)
 
+    def shown(self, e: ast.expr) -> str:
+        """An expression in a text. Of a tensor the shape is a tuple of another class, which shows its name."""
+        if self.fact(e).kind in ("number", "text", "none"):
+            return self.text(e)
+        if isinstance(e, ast.Attribute) and e.attr == "shape" and self.fact(e.value).is_tensor:
+            return f"tuple({self.text(e)})"
+        if isinstance(e, ast.Tuple) and all(map(self._is_shown, e.elts)):
+            start, end = self.source.span(e)
+            return splice(self.source, start, end, [(*self.source.span(i), self.shown(i)) for i in e.elts])
+        return self.as_text(self.text(e))
+
+    def _is_shown(self, e: ast.expr) -> bool:
+        return self.fact(e).kind in ("number", "text", "none") or (
+            isinstance(e, ast.Attribute) and e.attr == "shape" and self.fact(e.value).is_tensor
+        )
+
     branches = Plan()
     indent = ""
 
@@ -251,7 +267,7 @@ class Expressions:
                 self.source,
                 start,
                 end,
-                [p for p in self._parts(e, start, end) if p[0] < r0] + [(r0, r1, self.as_text(self.text(e.right)))],
+                [p for p in self._parts(e, start, end) if p[0] < r0] + [(r0, r1, self.shown(e.right))],
             )
         ufunc = OPERATORS[type(e.op)]
         if "text" in (a.kind, b.kind) and not (ufunc == "multiply" and (a.is_tensor or b.is_tensor)):
