@@ -10,21 +10,29 @@ names are NumPy's own.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import pkgutil
 import sys
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy
 
-from .arrays import bare as _bare
-from .arrays import world as _world
-from .arrays.bare import NoRule as NoRule
-from .arrays.boundary import on_torch as on_torch
-from .arrays.namespace import namespace as _namespace
-from .arrays.world import always_on_torch as always_on_torch
+from .arrays import ways as _ways
+from .arrays.on_torch import on_torch as on_torch
+from .arrays.ways import always_on_torch as always_on_torch
+
+if TYPE_CHECKING:
+    from .arrays.bare import NoRule as NoRule
 
 _OF_MODULES = ("__file__", "__path__", "__wrapped__")
+
+
+@functools.cache
+def _loaded(part: str) -> Any:
+    """What needs torch is imported when it is needed: callers of rewritten functions may have nothing to do with it."""
+    return importlib.import_module(f".arrays.{part}", __package__)
 
 
 class _Names(types.ModuleType):
@@ -36,9 +44,9 @@ class _Names(types.ModuleType):
 
     def _of(self) -> Any:
         # Asked for when it is needed: some of NumPy's parts take long to import, or warn.
-        if _world.is_numpys():
+        if _ways.is_numpys():
             return getattr(_numpy, self._name)
-        return _bare.namespace_of(f"numpy.{self._name}") if _world.is_torch() else getattr(_namespace, self._name)
+        return _loaded("bare").namespace_of(f"numpy.{self._name}") if _ways.is_torch() else getattr(_namespace(), self._name)
 
     def __getattr__(self, name: str) -> Any:
         if name in _OF_MODULES:
@@ -46,7 +54,7 @@ class _Names(types.ModuleType):
         return getattr(self._of(), name)
 
     def __dir__(self) -> list[str]:
-        return dir(getattr(_namespace, self._name))
+        return dir(getattr(_numpy, self._name))
 
 
 _parts: dict[str, _Names] = {}
@@ -56,13 +64,19 @@ for _module in pkgutil.iter_modules(_numpy.__path__):  # so that `import np2fx.n
         sys.modules[f"{__name__}.{_module.name}"] = _parts[_module.name]
 
 
+def _namespace() -> Any:
+    return _loaded("namespace").namespace
+
+
 def __getattr__(name: str) -> Any:
     if name in _OF_MODULES:
         raise AttributeError(name)
-    if _world.is_numpys():
+    if _ways.is_numpys():
         return getattr(_numpy, name)
-    return _parts[name] if name in _parts else getattr(_bare.namespace if _world.is_torch() else _namespace, name)
+    if name == "NoRule":
+        return _loaded("bare").NoRule
+    return _parts[name] if name in _parts else getattr(_loaded("bare").namespace if _ways.is_torch() else _namespace(), name)
 
 
 def __dir__() -> list[str]:
-    return dir(_namespace)
+    return dir(_numpy)

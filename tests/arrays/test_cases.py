@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from np2fx.arrays import ndarray
 from np2fx.arrays.namespace import namespace
+from np2fx.arrays.ndarray import ndarray
 
 from tests.conformance.cases import arguments, load
 from tests.conformance.comparing import difference

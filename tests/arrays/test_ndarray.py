@@ -14,8 +14,9 @@ import statistics
 import numpy as np
 import pytest
 import torch
-from np2fx.arrays import lifted, lowered, ndarray
 from np2fx.arrays.namespace import namespace as tnp
+from np2fx.arrays.ndarray import ndarray
+from np2fx.arrays.passing import lifted, lowered
 from np2fx.semantics.table import Refused
 
 DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint16", "float16", "float32", "float64", "complex64", "complex128")

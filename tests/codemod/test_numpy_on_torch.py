@@ -436,3 +436,14 @@ def test_what_containers_hold_are_numpys_arrays_where_they_stand():
     bag, rows = Bag(x=x), []
     assert fill(bag, rows) is rows and type(bag["root"]) is np.ndarray and bag["x"] is x
     assert rows[0][0] is bag["root"] and rows[0][1] is rows
+
+
+def test_callers_without_torch_need_none():
+    code = (
+        "import sys, numpy as np, np2fx.numpy as npx\n"
+        "f = npx.on_torch(lambda x: npx.linalg.norm(npx.sqrt(x)))\n"
+        "assert f(np.ones(4)) == 2 and 'torch' not in sys.modules\n"
+        "import torch\n"
+        "assert type(f(torch.ones(4))) is torch.Tensor and type(npx.zeros(1)) is npx.ndarray is not np.ndarray\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

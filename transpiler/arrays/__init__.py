@@ -13,12 +13,7 @@ one, or it lies on another device than the CPU, it is NumPy's scalar with its te
     flat       `a.flat`
     ufuncs     NumPy's ufuncs over it
     namespace  NumPy's names over it
+    on_torch   the decorator of functions that are NumPy on torch; `boundary` is their way in and out
+    ways       which of the dialects the running code is in
     signed     functions that stand for others, with their signature
 """
-
-from __future__ import annotations
-
-from .ndarray import ndarray
-from .passing import lifted, lowered
-
-__all__ = ["lifted", "lowered", "ndarray"]

@@ -1,15 +1,15 @@
-"""The boundary of functions that are NumPy on torch: arrays come in as arrays on tensors of their memory, and go out as what came in."""
+"""The way in and out of functions that are NumPy on torch (see `on_torch`), where torch is at hand: arrays come in as arrays on tensors of
+their memory, and go out as what came in."""
 
 from __future__ import annotations
 
 import collections
 import functools
-import inspect
 import itertools
 import operator
 import types
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy
 import torch
@@ -19,52 +19,15 @@ from .memory import is_host
 from .ndarray import ndarray
 from .passing import lifted
 from .scalars import Graded
-from .signed import signed
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
-def on_torch(function: F) -> F:
-    """Decorates a function whose text is NumPy's, read from `np2fx.numpy`: its callers need not change.
-
-    Called without a tensor it is what it was: NumPy's names are NumPy, and arrays are the caller's own. Called with tensors, with arrays on
-    tensors or objects that hold some, or within `always_on_torch`, it computes on arrays on tensors: NumPy's arrays come in as arrays on
-    the same memory, so that what is written into them is seen; what torch has no dtype for comes in as it is. What leaves are NumPy's
-    arrays on the same memory, tensors where tensors came in; so are the attributes that the function gives to its arguments. What NumPy
-    cannot look at (a gradient, another device) leaves as an array on its tensor. Tensors come in as they are where the function itself
-    speaks of torch."""
-    speaks = _speaks_of_torch(function.__code__)
-
-    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if stays_numpys(args, kwargs):
-            token = world.on.set(world.NUMPYS)
-            try:
-                found = function(*args, **kwargs)
-            finally:
-                world.on.reset(token)
-            # A function of its own may have made arrays elsewhere: in a thread, or called back by a library.
-            made_elsewhere = type(found) is ndarray or (type(found) is tuple and ndarray in map(type, found))
-            return Passage().outward(found) if made_elsewhere else found
-        passage, args, kwargs = _entered(args, kwargs, speaks)
-        try:
-            with world.arrays():
-                found = function(*args, **kwargs)
-        finally:
-            passage.settle()
-        return passage.outward(found)
-
-    def steps(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if stays_numpys(args, kwargs):
-            return _steps(function(*args, **kwargs), world.numpys, None)
-        passage, args, kwargs = _entered(args, kwargs, speaks)
-        return _steps(function(*args, **kwargs), world.arrays, passage)
-
-    made = signed(function, steps, True) if inspect.isgeneratorfunction(function) else signed(function, call)
-    made.__np2fx_rewritten__ = True
-    return made  # type: ignore[no-any-return]
+def as_numpys(found: Any) -> Any:
+    """What a function gives that stayed NumPy's. It may have made arrays elsewhere: in a thread, or called back by a library."""
+    made_elsewhere = type(found) is ndarray or (type(found) is tuple and ndarray in map(type, found))
+    return Passage().outward(found) if made_elsewhere else found
 
 
-def _steps(made: Generator[Any, Any, Any], around: Callable[[], Any], passage: Passage | None) -> Generator[Any, Any, Any]:
+def steps(made: Generator[Any, Any, Any], around: Callable[[], Any], passage: Passage | None) -> Generator[Any, Any, Any]:
     """A generator whose every step is made within `around`; what goes through a passage is settled after each."""
     step: Callable[[], Any] = functools.partial(made.send, None)
     while True:
@@ -85,20 +48,6 @@ def _steps(made: Generator[Any, Any, Any], around: Callable[[], Any], passage: P
             raise
         except BaseException as error:
             step = functools.partial(made.throw, error)
-
-
-def _speaks_of_torch(code: types.CodeType) -> bool:
-    """Whether a function names torch, what only tensors have, or what tells arrays of several libraries apart."""
-    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return not _OF_TENSORS.isdisjoint(code.co_names) or any(map(_speaks_of_torch, inner))
-
-
-_OF_TENSORS = frozenset(
-    (
-        *("torch", "numpy", "detach", "cpu", "cuda", "requires_grad", "is_tensor"),
-        *("from_dlpack", "__dlpack__", "__dlpack_device__", "to_device", "array_namespace", "__array_namespace__"),  # of any library's
-    )
-)
 
 
 def stays_numpys(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -174,7 +123,7 @@ def _elements(x: Any) -> Any:
     return x if type(x) in _HOLDERS else next(k for k in _HOLDERS if isinstance(x, k)).__iter__(x)
 
 
-def _entered(args: tuple[Any, ...], kwargs: dict[str, Any], speaks: bool) -> tuple[Passage, tuple[Any, ...], dict[str, Any]]:
+def entered(args: tuple[Any, ...], kwargs: dict[str, Any], speaks: bool) -> tuple[Passage, tuple[Any, ...], dict[str, Any]]:
     passage = Passage(speaks)
     return passage, tuple(map(passage.inward, args)), {k: passage.inward(v) for k, v in kwargs.items()}
 

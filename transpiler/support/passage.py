@@ -20,7 +20,9 @@ from typing import Any
 import numpy
 import torch
 
-from ..arrays import lifted, ndarray, world
+from ..arrays import world
+from ..arrays.ndarray import ndarray
+from ..arrays.passing import lifted
 from ..arrays.scalars import Graded
 from ..semantics.arrays import as_tensor, can_share, given, is_copied_view, is_scalar, read_only, zero_d_array
 from ..semantics.table import Refused, module_of

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ...arrays.world import always_on_torch
+from ...arrays.ways import always_on_torch
 from ...codemod.texts import files_around, rewritten_texts
 from ...semantics import table
 from ...source.reading.project import root_of
