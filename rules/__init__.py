@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..semantics.table import Refusal, Rule
     from ..semantics.table import Refused as Refused
     from ..semantics.table import refuse as refuse
+    from ..semantics.table import stands_for as stands_for
     from ..semantics.ufunc import ufunc as ufunc
 
 def topics() -> list[str]:
@@ -50,7 +51,8 @@ def load_once() -> dict[str, Rule]:
     return _loaded
 
 _AUTHORS: dict[str, str] = {
-    "rule": "entering", "refuse": "table", "Refused": "table", "ufunc": "ufunc", "as_tensor": "arrays", "cast": "arrays",
+    "rule": "entering", "refuse": "table", "Refused": "table", "stands_for": "table",
+    "ufunc": "ufunc", "as_tensor": "arrays", "cast": "arrays",
     "demand": "arrays", "is_weak": "arrays", "widen": "arrays", "zero_d_array": "arrays", "promote": "dtypes", "inexact": "dtypes",
     "complex_of": "dtypes", "to_torch": "dtypes", "to_numpy": "dtypes",
 }  # fmt: skip

@@ -17,6 +17,7 @@ from np2fx.semantics.table import original
 from np2fx.source.findings.check import check_source
 from np2fx.testing import check_rule
 from scipy.fft import rfft as plain_rfft
+from scipy.spatial.transform import Rotation
 
 SCIPY = ("expit", "logit", "log_expit", "erf", "erfc", "ndtr", "xlogy", "entr", "softmax", "log_softmax", "logsumexp")
 
@@ -166,3 +167,58 @@ def test_a_vision_node(use, make):
     use("np2fx.contrib.cv2_rules")
     image = np.random.default_rng(0).integers(0, 256, (9, 11, 3), dtype=np.uint8)
     assert np.array_equal(make(image)(torch.from_numpy(image)).numpy(), preprocess(image))
+
+
+RNG = np.random.default_rng(5)
+QUATS, VECTORS = RNG.normal(size=(4, 4)), RNG.normal(size=(4, 3))
+FIXED = Rotation.from_euler("xyz", [0.1, -0.2, 0.3])
+
+
+def of_quaternions(q, v):
+    r, one = Rotation.from_quat(q), Rotation.from_quat(q[0], scalar_first=True)
+    made = r.as_matrix(), r.as_quat(canonical=True), r.as_rotvec(degrees=True), r.magnitude()
+    return *made, r.apply(v), one.apply(v, inverse=True), r[1:].as_quat()
+
+
+def of_matrices(q, v):
+    m = Rotation.from_quat(q).as_matrix() * 1.01
+    return Rotation.from_matrix(m).as_quat(canonical=True), Rotation.from_matrix(m[0]).as_rotvec()
+
+
+def of_rotation_vectors(q, v):
+    small = v * 1e-4
+    return Rotation.from_rotvec(v).as_quat(), Rotation.from_rotvec(small).as_rotvec(), Rotation.from_rotvec(v[0], degrees=True).as_matrix()
+
+
+def of_euler_angles(q, v):
+    one = Rotation.from_euler("ZYX", v[0], degrees=True)
+    return Rotation.from_euler("xyz", v).as_matrix(), one.as_quat(), Rotation.from_euler("y", v[0, 0]).as_quat()
+
+
+def of_products(q, v):
+    r = Rotation.from_quat(q[0])
+    return (FIXED * r.inv()).apply(v), FIXED.apply(v), (r * Rotation.identity()).as_matrix()
+
+
+@pytest.mark.parametrize("node", [of_quaternions, of_matrices, of_rotation_vectors, of_euler_angles, of_products])
+def test_rotations(use, node):
+    use("np2fx.contrib.rotation_rules")
+    graph = np2fx.trace(node, QUATS, VECTORS)
+    for q, v in ((QUATS, VECTORS), (-QUATS[::-1].copy(), 2 * VECTORS)):
+        for got, want in zip(graph(torch.from_numpy(q), torch.from_numpy(v)), node(q, v), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
+
+
+def test_what_rotations_refuse(use):
+    use("np2fx.contrib.rotation_rules")
+    graph = np2fx.trace(lambda q: Rotation.from_quat(q).as_matrix(), QUATS)
+    with pytest.raises(ValueError, match="zero norm"):
+        graph(torch.zeros(4, 4, dtype=torch.float64))
+    for node in (lambda q: Rotation.from_quat(q).as_euler("xyz"), lambda q: Rotation.concatenate([Rotation.from_quat(q)]).as_quat()):
+        with pytest.raises(np2fx.TraceError, match="has no rule"):
+            np2fx.trace(node, QUATS)
+
+
+def test_rotations_are_off_until_they_are_named():
+    with pytest.raises(np2fx.TraceError, match="scipy"):
+        np2fx.trace(of_products, QUATS, VECTORS)

@@ -68,6 +68,8 @@ class Refusal:
 
 RULES: dict[str, Rule] = {}
 REFUSALS: dict[str, Refusal] = {}
+CLASSES: dict[str, type] = {}
+"""Classes of other libraries, and those that stand for them."""
 _changes = 0
 _others: set[str] = set()
 """The modules of other libraries whose functions have a rule."""
@@ -97,12 +99,26 @@ def _check_new(name: str) -> None:
     _changes += 1
 
 
+def stands_for(name: str) -> Callable[[type], type]:
+    """Let a class in NumPy stand for another library's class `name` in a trace. Its `of` makes an object of it of one of that one's."""
+
+    def enter(kind: type) -> type:
+        global _changes
+        CLASSES[name] = kind
+        _others.add(name.rpartition(".")[0])
+        _changes += 1
+        return kind
+
+    return enter
+
+
 def remove(names: Iterable[str]) -> None:
     """Take entries out again: those of a module that failed while it was imported."""
     global _changes
     for name in list(names):
         RULES.pop(name, None)
         REFUSALS.pop(name, None)
+        CLASSES.pop(name, None)
         _changes += 1
 
 

@@ -32,11 +32,11 @@ def use_rules(*modules: str | ModuleType, root: str | None = None) -> None:
         if name in _used:
             continue
         load()  # np2fx's own first, so that a name that is said twice is the project's fault
-        known = {*rule_table.RULES, *rule_table.REFUSALS}
+        known = {*rule_table.RULES, *rule_table.REFUSALS, *rule_table.CLASSES}
         try:
             found = importlib.import_module(name) if root is None else _imported_from(name, root)
         except BaseException:
-            rule_table.remove({*rule_table.RULES, *rule_table.REFUSALS} - known)
+            rule_table.remove({*rule_table.RULES, *rule_table.REFUSALS, *rule_table.CLASSES} - known)
             raise
         _used[name] = os.path.abspath(found.__file__ or "")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from ..rules import load, load_once
-from ..semantics.table import Refusal, Rule, original, version
+from ..semantics.table import CLASSES, Refusal, Rule, original, version
 from .arrays.twin import original_of
 
 SPACES = ("numpy", "numpy.linalg", "numpy.fft")
@@ -62,7 +62,7 @@ def _functions(table_version: int) -> dict[Any, Known]:
 def spaces() -> tuple[str, ...]:
     """NumPy's namespaces, and the modules and classes of other libraries in which a function has a rule."""
     rules, refusals = load()
-    others = dict.fromkeys(n.rpartition(".")[0] for n in (*rules, *refusals) if not n.startswith("numpy."))
+    others = dict.fromkeys(n.rpartition(".")[0] for n in (*rules, *refusals, *CLASSES) if not n.startswith("numpy."))
     return (*SPACES, *others)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 import torch
 
-from ...semantics.table import version
+from ...semantics.table import CLASSES, version
 from .. import state
 from ..state import holds_traced, is_traced
 from ..surroundings import alarms, threads
@@ -144,6 +144,7 @@ def _twins(table_version: int) -> dict[int, Any]:
         if known.name.rpartition(".")[2] not in _UNPATCHED:
             found[id(original)] = UfuncTwin(original) if isinstance(original, numpy.ufunc) else _function_twin(original)
     found.update(scalar_twins())
+    found.update({id(original): kind for name, kind in CLASSES.items() if (original := resolve(name)) is not None})
     for name in ("ndenumerate", "nditer"):
         found[id(getattr(numpy, name))] = _class_twin(getattr(numpy, name))
     for name in dir(numpy.random):

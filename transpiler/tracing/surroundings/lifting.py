@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy
 
+from ...semantics.table import CLASSES
 from .. import state
 from ..arrays.builtin import BUILTINS
 from ..arrays.patches import scalar_twins, twins, vectorised
@@ -107,6 +108,8 @@ class Lifter:
         if id(x) in tracer.arguments_for:
             tracer.met.add(id(tracer.arguments_for[id(x)]))
             return tracer.arguments_for[id(x)]
+        if CLASSES and id(kind) in twins() and hasattr(twins()[id(kind)], "of"):
+            return self._once(x, twins()[id(kind)].of)
         if kind in (dict, list, tuple):
             return self._once(x, self._container) if _holds_lifted(x) else x
         self._classes_of(x)
