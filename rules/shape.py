@@ -274,9 +274,9 @@ def rot90(m, k=1, axes=(0, 1)):
 def roll(a, shift, axis=None):
     """Elements that leave at one end come in at the other. Without `axis` the flattened array is rolled."""
     a = as_tensor(a)
-    if isinstance(shift, int) and axis is None and a.ndim > 0:
+    if type(shift) is int and axis is None and a.ndim > 0:  # a size is an int, too: see below
         return torch.roll(a, shift)
-    if isinstance(shift, int) and isinstance(axis, int) and a.ndim > 0:
+    if type(shift) is int and isinstance(axis, int) and a.ndim > 0:
         return torch.roll(a, shift, axis)
     if is_size(shift) and a.ndim > 0 and (axis is None or isinstance(axis, int)):
         flat = torch.flatten(a) if axis is None else a
