@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: the arrays of tests are small
+
 from hypothesis import HealthCheck, settings
 
 _COMMON = {"deadline": None, "derandomize": True, "database": None, "suppress_health_check": list(HealthCheck)}
