@@ -404,7 +404,7 @@ WAYS = {
 @pytest.mark.parametrize(("body", "found"), WAYS.values(), ids=WAYS)
 def test_what_is_said_to_np2fx_of_branches_and_numbers(body, found):
     given = said(body, "x, k=2", 'x="float32[3]"', "import math", target="np2fx")
-    assert [text for _, _, text in given] == found and all(severity == "error" for _, severity, _ in given)
+    assert [text for _, _, text in given] == found and all(severity == "note" for _, severity, _ in given)  # rewrite takes them
 
 
 @pytest.mark.parametrize(("body", "found"), WAYS.values(), ids=WAYS)
