@@ -452,7 +452,7 @@ def of_size(x):
 
 FUNCTIONS = [asked_by_functions, truth, replaced, properties, set_by_a_property, called, operators, ordered, updated, numbered,
              shown, entered, items, walked, steps, made, derived, prepared, table, failed, pair, containers, functions, trees,
-             matched, tried, asked]  # fmt: skip
+             matched, tried, asked, beside,
+             a_number, of_size]  # fmt: skip
 OF_OBSERVATIONS = [of_observation, set_and_cache]
 OF_PAIRS = [of_pair]
-REFUSED = [beside, a_number, of_size]

@@ -8,8 +8,7 @@ import np2fx
 import numpy as np
 import pytest
 import torch
-from np2fx.semantics.arrays import is_scalar, zero_d_array
-from np2fx.support import operators as ops
+from np2fx.semantics.arrays import is_scalar
 
 
 def normalise(x):
@@ -207,7 +206,7 @@ def test_either_side_is_numpys(program):
 
 
 def exported(program, x, strict):
-    twin = np2fx.convert(program)._variant((x,), {})[0]
+    twin = np2fx.convert(program)._variant((x,), {})[0].twin
 
     class Module(torch.nn.Module):
         def forward(self, x):
@@ -238,23 +237,6 @@ def test_what_is_no_choice_stays_pythons(program):
     text = np2fx.convert(program).source_for(np.array([1.0, 2.0, 3.0]))
     assert "where" not in text
     assert " if " in text
-
-
-def test_run_time_chooses_only_among_what_is_alike():
-    yes, no = torch.tensor(True), torch.tensor(False)
-    x, z = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
-    assert ops.where(yes, x, z).tolist() == [1.0, 2.0]
-    assert ops.where(no, x, z) is not z  # a choice
-    assert ops.where(no, x, z.double()).dtype == torch.float64
-    assert ops.where(yes, x, z[:1]) is x
-    scalar, array = torch.tensor(1.0), zero_d_array(torch.tensor(2.0))
-    assert ops.where(no, scalar, array) is array
-    assert not is_scalar(ops.where(no, array, zero_d_array(torch.tensor(3.0))))
-    assert is_scalar(ops.where(no, scalar, torch.tensor(3.0)))
-    assert ops.where(True, 1, 2) == 1
-    assert ops.where(no, 1, 2.0) == 2.0
-    with pytest.raises((RuntimeError, ValueError)):
-        ops.where(torch.tensor([True, False]), x, z)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -170,15 +170,15 @@ def test_memory_that_is_filled_by_several_statements():
         np.testing.assert_array_equal(got.numpy(), want)
 
 
-SWAPPED = {
-    "y = np.array(x, dtype='>i4')\n    return y + 1": "'i4'",
-    "y = x.astype('>f4')\n    z = -y\n    return z, y > 1, x - y": "'f4'",
-    "return x.astype('>f4').astype('<f4') * 2, x.astype(dtype='>i2').astype('f8')": "'f4'",
-    "y = x.astype('>f4')\n    return y": "",
-    "y = x.astype('>f4')\n    return y.dtype, y + 1": "",
-    "y = x.astype('>f4')\n    y += 1\n    return y * 2": "",
-    "return np.asarray(x, '>f8')[1:] * 2": "",
-}
+SWAPPED = (
+    "y = np.array(x, dtype='>i4')\n    return y + 1",
+    "y = x.astype('>f4')\n    z = -y\n    return z, y > 1, x - y",
+    "return x.astype('>f4').astype('<f4') * 2, x.astype(dtype='>i2').astype('f8')",
+    "y = x.astype('>f4')\n    return y",
+    "y = x.astype('>f4')\n    return y + 1",
+    "y = x.astype('>f4')\n    y += 1\n    return y * 2",
+    "return np.asarray(x, '>f8')[1:] * 2",
+)
 
 
 @pytest.mark.parametrize("code", SWAPPED)
@@ -188,16 +188,10 @@ def test_a_foreign_byte_order_that_is_computed_with(tmp_path, code):
     space = {}
     exec(compile(path.read_text(), str(path), "exec"), space)
     x = np.array([1.5, 2.0, 3.5])
-    converted = np2fx.convert(space["node"])
-    if not SWAPPED[code]:
-        with pytest.raises(np2fx.ConversionError, match="byte order"):
-            converted(x)
-        return
-    want, got = space["node"](x), converted(x)
+    want, got = space["node"](x), np2fx.convert(space["node"])(x)
     for w, g in zip(*(v if isinstance(v, tuple) else (v,) for v in (want, got)), strict=True):
-        np.testing.assert_array_equal(g.numpy(), w)
-        assert g.numpy().dtype == w.dtype
-    assert SWAPPED[code] in converted.source_for(x)
+        np.testing.assert_array_equal(np.asarray(g), w)  # what torch has no dtype for leaves as NumPy's array
+        assert np.asarray(g).dtype == w.dtype
 
 
 def windows(x, d):
@@ -219,12 +213,15 @@ def _written_windows(x):
     return x
 
 
+@pytest.mark.parametrize("fn", [lambda x: (x + 1).strides, lambda x: x[::-1].strides, _written_windows])
+def test_memory_is_numpys(fn):
+    want, got = fn(np.arange(4.0)), np2fx.convert(fn)(np.arange(4.0))
+    np.testing.assert_array_equal(np.asarray(got), want)
+
+
 @pytest.mark.parametrize("fn", [
-    lambda x: (x + 1).strides,
-    lambda x: x[::-1].strides,
     lambda x: np.lib.stride_tricks.as_strided(x, (9, 2), (8, 8)),
     lambda x: np.lib.stride_tricks.as_strided(x[::2], (2, 2), (8, 8)),
-    _written_windows,
 ])  # fmt: skip
 def test_memory_that_is_not_known_is_refused(fn):
     with pytest.raises(np2fx.ConversionError):

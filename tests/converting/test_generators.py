@@ -39,9 +39,16 @@ def test_generators_mean_what_they_mean(program, dtype):
 
 
 def test_what_a_generator_cannot_do_between_steps_is_refused():
-    for function in (generators.writes_late, generators.Keeping().steps):
-        with pytest.raises(np2fx.ConversionError, match="is a generator that"):
-            np2fx.convert(function)
+    with pytest.raises(np2fx.ConversionError, match="is a generator that"):
+        np2fx.convert(generators.writes_late)
+
+
+def test_what_a_generator_sets_between_steps_is_numpys():
+    keeping, x = generators.Keeping(), np.arange(6.0).reshape(2, 3)
+    for found, want in zip(np2fx.convert(keeping.steps)(torch.from_numpy(x)), x * 2, strict=True):
+        assert isinstance(found, torch.Tensor) and type(keeping.last) is np.ndarray
+        np.testing.assert_array_equal(found.numpy(), want)
+        np.testing.assert_array_equal(keeping.last, want)
 
 
 def test_generators_leave_the_boundary_step_by_step():

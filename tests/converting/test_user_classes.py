@@ -62,12 +62,6 @@ def test_a_property_named_as_a_method_of_torch():
     assert plain(converted(tensors(classes.Observation(X)))) == plain(classes.halved(classes.Observation(X)))
 
 
-@pytest.mark.parametrize("function", classes.REFUSED, ids=lambda f: f.__name__)
-def test_what_is_not_known_of_a_tensor_is_refused(function):
-    with pytest.raises(np2fx.ConversionError):
-        np2fx.convert(function)(tensors(X))
-
-
 @dataclass
 class Late:
     """Made after the first conversion."""

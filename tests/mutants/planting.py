@@ -226,11 +226,10 @@ def _converted(fn: Callable[..., Any]) -> Any:
 
 def _with_rules(fn: Callable[..., Any]) -> Callable[..., Any]:
     import np2fx.numpy as npx
-    from np2fx.support import operators as ops
 
     text = "".join(linecache.getlines(fn.__code__.co_filename))
     source = np2fx.rewrite_source(text, all_functions=True, exact=True, boundary="none")[0]
-    space: dict[str, Any] = {"npx": npx, "ops": ops, "torch": torch, "np": np}
+    space: dict[str, Any] = {"npx": npx, "torch": torch, "np": np}
     exec(source, space)
     return space["node"]
 

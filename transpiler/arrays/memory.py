@@ -36,6 +36,19 @@ def seen_by_numpy(tensor: torch.Tensor, flipped: tuple[int, ...] = ()) -> numpy.
     return array
 
 
+def is_spread(a: torch.Tensor) -> bool:
+    """Whether each element of a tensor lies at a place of its own."""
+    if a.is_contiguous():
+        return True
+    reach = 0
+    for stride, n in sorted(zip(a.stride(), a.shape, strict=True)):
+        if n > 1:
+            if stride <= reach:
+                return not a.numel()
+            reach += stride * (n - 1)
+    return True
+
+
 def apart(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether two tensors certainly lie on memory of their own."""
     return a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr()

@@ -18,7 +18,7 @@ from ..semantics.dtypes import to_numpy
 from ..semantics.table import Refused
 from . import buffers, methods, operators, passing
 from .flat import flatiter
-from .memory import apart, from_memory, is_host, seen_by_numpy, turned, values_of
+from .memory import apart, from_memory, is_host, is_spread, seen_by_numpy, turned, values_of
 from .passing import in_torch, lowered, through
 from .scalars import element
 from .world import KINDS
@@ -165,7 +165,7 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
     def _takes(self, key: Any) -> bool:
         """Whether torch writes at this key as NumPy does."""
         a = self._tensor
-        return a.ndim > 0 and not self._flipped and methods.is_plain(key) and all(a.stride()) and not is_read_only(a)
+        return a.ndim > 0 and not self._flipped and methods.is_plain(key) and is_spread(a) and not is_read_only(a)
 
     def __iter__(self) -> Iterator[Any]:
         if not self._tensor.ndim:

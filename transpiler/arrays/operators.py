@@ -12,7 +12,7 @@ import torch
 
 from ..semantics.arrays import check_writable, stands_for
 from ..semantics.table import Refused
-from .memory import apart
+from .memory import apart, is_spread
 from .world import KINDS, stops_at_errors
 
 _FLOATS = frozenset((torch.float32, torch.float64))
@@ -143,7 +143,7 @@ def in_place(name: str, ufunc: str, python: Callable[..., Any], plain: frozenset
             b = other._tensor if type(other) is type(self) and not other._flipped else other
             if _weak(b, a.dtype) or (isinstance(b, torch.Tensor) and b.dtype is a.dtype and b.shape == a.shape and not _meets(a, b)):
                 check_writable(a)
-                if all(a.stride()) or not a.ndim:
+                if is_spread(a):
                     update(a, b)
                     return self
         if leaves_it(self, other):

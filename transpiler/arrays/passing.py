@@ -130,12 +130,12 @@ class Call:
         return None
 
     def is_turned(self, found: Any) -> bool:
-        """Whether a result is a view of a copy that stands for an array that runs backwards."""
+        """Whether a result is a copy that stands for an array that runs backwards, or a view of one: it may be the array, or none."""
         if isinstance(found, (tuple, list)):
             return any(map(self.is_turned, found))
         if not isinstance(found, torch.Tensor):
             return False
-        return any(found._base is copy for x, copy, _ in self.turned if is_host(x._tensor))
+        return any(found is copy or found._base is copy for x, copy, _ in self.turned if is_host(x._tensor))
 
     def is_in_order(self, found: Any) -> bool:
         """Whether all arrays lie in C order, so that what NumPy makes of them does, and the result does."""
@@ -164,6 +164,8 @@ class Call:
             return lifted(x)
         if isinstance(x, torch.Size):
             return tuple(x)
+        if isinstance(x, types.FunctionType) and x.__module__.startswith("np2fx."):  # of `numpy.vectorize`
+            return lambda *args, **kwargs: through(x, args, kwargs)
         if isinstance(x, types.GeneratorType) or type(x).__name__ in _ITERATORS:
             return map(self.raise_, x)
         return x

@@ -46,7 +46,10 @@ install_on_scalars(Graded)
 
 
 def _class_of(kind: Any) -> Any:
-    return type(kind.__name__, (Graded, kind), {"__module__": "numpy", "__doc__": kind.__doc__, "__hash__": kind.__hash__})
+    """NumPy's scalar with a tensor. NumPy itself looks at the base that comes first, and crashes where that is none of its own."""
+    own = {k: v for k, v in vars(Graded).items() if k not in ("__dict__", "__weakref__", "__annotations__")}
+    own["__class__"] = property(lambda self: kind)
+    return type(kind.__name__, (kind, Graded), {**own, "__module__": "numpy", "__doc__": kind.__doc__, "__hash__": kind.__hash__})
 
 
 _GRADED: dict[str, Any] = {kind.__name__: _class_of(kind) for kind in _KINDS}

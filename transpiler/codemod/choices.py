@@ -65,9 +65,10 @@ class Choice:
 
     def where(self, r: Expressions, conditions: list[str], values: list[str]) -> str:
         """`a if c1 else b if c2 else c`."""
+        r.is_plain = r.is_plain and self.plain
         text = values[-1]
         for condition, value in reversed(list(zip(conditions, values, strict=False))):
-            text = f"{r.torch()}.where({condition}, {value}, {text})" if self.plain else r.ops("where", condition, value, text)
+            text = f"{r.torch()}.where({condition}, {value}, {text})"
         return text
 
 

@@ -27,12 +27,12 @@ def formatted(r: Expressions, e: ast.JoinedStr) -> str | None:
         if fact.kind in ("number", "text", "none") and text == old:
             continue
         if not _same_expression(old, part.value):
-            r.refuse("not-rewritten", e, "the place of an expression inside this f-string is not known on this Python")
+            r.leave(e)
             return r.source.of(e)
         new = text if fact.kind in ("number", "text", "none", "other") else r.shown(part.value)
         fitting = _within_quotes(new, r.source.of(e))
         if fitting is None:
-            r.refuse("not-rewritten", e, "what is formatted cannot be written inside this f-string", "give it a name first")
+            r.leave(e)
             return r.source.of(e)
         if new != old:
             changed.append((part, fitting))
@@ -44,7 +44,7 @@ def formatted(r: Expressions, e: ast.JoinedStr) -> str | None:
         made = splice(r.source, *r.source.span(e), inner)
         if _says_the_same(made, e):
             return made
-    r.refuse("not-rewritten", e, "the source that this f-string shows with `=` cannot stand as text in it", "write it as text yourself")
+    r.leave(e)
     return r.source.of(e)
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from ..source.reading.text import lines_of, newline_of
 from ..source.reading.walking import walk
 
-_LINES = {"np2fx": "import np2fx", "torch": "import torch", "npx": "import np2fx.numpy", "ops": "from np2fx.support import operators"}
+_LINES = {"np2fx": "import np2fx", "torch": "import torch", "npx": "import np2fx.numpy"}
 
 
-MODULES = {"np2fx": "np2fx", "torch": "torch", "npx": "np2fx.numpy", "ops": "np2fx.support.operators"}
+MODULES = {"np2fx": "np2fx", "torch": "torch", "npx": "np2fx.numpy"}
 
 
 def identifiers(nodes: Iterable[ast.AST]) -> set[str]:
@@ -78,7 +78,7 @@ def add_imports(text: str, needed: dict[str, str]) -> str:
     """The text with the imports in `needed` (key of _LINES -> name) that it lacks, after its last import at the top."""
     tree = ast.parse(text)
     lines = []
-    for key in ("np2fx", "torch", "npx", "ops"):
+    for key in ("np2fx", "torch", "npx"):
         if key not in needed or _is_imported(tree, key, needed[key]):
             continue
         lines.append(import_line(key, needed[key]))

@@ -356,7 +356,7 @@ class Job:
         if helper is None and self.boundary == "numpy" and returns_function(function):
             made.findings.append(self._maker(module, function))
         made.stopped_by = self._stopped_by(made, rewriter)
-        if made.refused or not (edits or any(f.is_tensor for f in rewriter.facts.values())):
+        if made.refused or not (edits or not rewriter.is_plain or any(f.is_tensor for f in rewriter.facts.values())):
             return made
         made.open, made.writes = self._why_open(made, rewriter), rewriter.mutates
         if made.open and self.dialect == "torch":

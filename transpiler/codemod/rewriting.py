@@ -7,21 +7,17 @@ What has no meaning in torch is a finding, and a function with such a finding is
 from __future__ import annotations
 
 import ast
-import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ..source.facts.inference import Inference
 from ..source.facts.known import OPERATORS, Fact, key_parts
-from ..source.facts.results import catches_attributes
-from ..source.flow import ordering
 from ..source.flow.astray import goes_astray
 from ..source.flow.branching import plan
 from ..source.flow.byteorder import native_literals
 from ..source.flow.keeping import filled, kept_paths, others
 from ..source.flow.layouts import BY_LAYOUT, Layouts, called_name
-from ..source.flow.matching import convert_patterns
 from ..source.flow.reading import yields
 from ..source.flow.unwritten import pairs
 from ..source.flow.writing import called_by, writes
@@ -30,7 +26,7 @@ from ..source.reading.walking import children, walk
 from . import plain
 from .imports import identifiers
 from .rewriting_expressions import SYMBOLS, Expressions, grouped
-from .unpacking import elements, iterated, pattern, unpacked, unpacks
+from .unpacking import elements, iterates, unpacks
 
 _QUIET = sys.stdlib_module_names | {"torch", "numpy", "np2fx", "leapp", "builtins"}
 """Where contexts come from that let errors pass (`contextlib.suppress` apart)."""
@@ -112,22 +108,12 @@ class Rewriter(Expressions):
         return [] if any(f.severity == "error" for f in self.findings) else self.pieces
 
     def note_others(self, node: ast.AST) -> None:
-        """Have the run told of the objects whose attributes are set, where the text does not say whose they are."""
-        for statement, target in others(node, self.fact):
+        """Objects whose attributes are set, where the text does not say whose they are."""
+        for _, target in others(node, self.fact):
             if self.fact(target.value).is_tensor:
                 continue
             self.notes.add(target.attr)
-            start, end = self.source.span(target.value)
-            note = self.ops("keeping", self.text(target.value), self.quoted(target.attr))
-            around = [i for i, (s, e, _) in enumerate(self.pieces) if s < end and start < e]
-            whole = [i for i in around if isinstance(statement, ast.stmt) and self.pieces[i][:2] == self.source.span(statement)]
-            if not around:
-                self.piece(target.value, note)
-            elif whole and isinstance(target.value, (ast.Name, ast.Attribute)):
-                s, e, text = self.pieces[whole[0]]
-                self.pieces[whole[0]] = (s, e, f"{note}; {text}")
-            else:
-                self.refuse("not-rewritten", target, f"whose `{target.attr}` is set here is not known", "set it in a statement of its own")
+            self.leave(target)
 
     def unfit_generator(self, node: ast.AST, is_helper: bool) -> str | None:
         """Why a function cannot be a generator in torch: its steps run when the call, and what is done around it, is over. Those of a
@@ -166,13 +152,6 @@ class Rewriter(Expressions):
             self.statement(statement)
 
     def statement(self, s: ast.stmt) -> None:
-        plain = self.is_plain
-        before = self.source.slice(self.source.starts[s.lineno - 1], self.source.span(s)[0])
-        self.indent = before if not before.strip() else self.indent
-        self._statement(s)
-        self.opened(plain, s)
-
-    def _statement(self, s: ast.stmt) -> None:
         if s in self.branches.statements:
             self.pieces += self.branches.statements[s].write(self)
         elif s in self.branches.absorbed:
@@ -189,7 +168,8 @@ class Rewriter(Expressions):
             self.attribute_assignment(s)
         elif isinstance(s, ast.For):
             self.hashed_targets(s.target)
-            self.piece(s.iter, iterated(self, s.iter, s.target))
+            iterates(self, s.iter, s.target)
+            self.piece(s.iter, self.text(s.iter))
             self.block(s.body)
             self.block(s.orelse)
         elif isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -205,17 +185,18 @@ class Rewriter(Expressions):
         elif isinstance(s, ast.Try) and (s.handlers or _swallows(s.finalbody)):
             self.guarded(s)
         elif isinstance(s, ast.Assign) and unpacks(self, s.targets[0], s.value):
-            self.piece(s.value, unpacked(self, s.targets[0], self.argument(s.value)))
+            self.leave(s)
+            self.piece(s.value, self.text(s.value))
         elif isinstance(s, ast.Delete):
-            if not self.deleted(s, s.targets[0]):
-                for t in s.targets:
-                    self.hashed_targets(t)
+            for t in s.targets:
+                self.deleted(t)
+                self.hashed_targets(t)
         elif isinstance(s, ast.AnnAssign):
             if s.value is not None:
                 self.piece(s.value, self.text(s.value))
         else:
             if isinstance(s, ast.Match):
-                convert_patterns(self, s)
+                self.matched(s)
             for e in sub_expressions(s):
                 self.piece(e, self.text(e))
             for child in children(s):
@@ -226,39 +207,32 @@ class Rewriter(Expressions):
                         if isinstance(inner, ast.stmt):
                             self.statement(inner)
 
-    def deleted(self, s: ast.Delete, target: ast.expr) -> bool:
-        """`del o[k]` and `del o.name` of what may be of a class that computes then."""
-        name = "__delitem__" if isinstance(target, ast.Subscript) else "__delattr__"
-        if not isinstance(target, (ast.Subscript, ast.Attribute)):
-            return False
-        owner = self.fact(target.value)
-        of_array = isinstance(target, ast.Subscript) and len(s.targets) == 1 and (owner.is_tensor or (self.exact and owner.may_be_tensor))
-        if not of_array and (owner.kind != "unknown" or not self.computes(name)):
-            return False
-        if len(s.targets) > 1:
-            self.refuse("not-rewritten", target, "a class may compute where this is deleted", "delete it in a statement of its own")
-        elif isinstance(target, ast.Subscript):
-            self.piece(s, self.ops("delete_item", *self.subscript(target)))
-        else:
-            self.piece(s, self.ops("delete_attribute", self.text(target.value), self.quoted(target.attr)))
-        return True
+    def deleted(self, target: ast.expr) -> None:
+        """`del o[k]` and `del o.name` of an array, or of what may be of a class that computes then."""
+        if isinstance(target, (ast.Subscript, ast.Attribute)):
+            owner = self.fact(target.value)
+            name = "__delitem__" if isinstance(target, ast.Subscript) else "__delattr__"
+            if (isinstance(target, ast.Subscript) and owner.is_tensor) or (owner.kind == "unknown" and self.computes(name)):
+                self.leave(target)
+
+    def matched(self, s: ast.Match) -> None:
+        """A `match` whose patterns ask for the class of what may be an array, or for attributes that a class computes."""
+        for guard in filter(None, (case.guard for case in s.cases)):
+            self.piece(guard, self.text(guard))
+        asked = [p for case in s.cases for p in walk(case.pattern) if isinstance(p, ast.MatchClass)]
+        if asked and self.fact(s.subject).kind not in ("text", "none", "dtype", "name", "number"):
+            self.leave(asked[0])
 
     def entered(self, s: ast.With) -> None:
         for item in s.items:
-            text = self.text(item.context_expr)
-            if isinstance(item.context_expr, ast.Call) and self.fact(item.context_expr.func).value == "contextlib.suppress":
-                text = self.ops("suppress", *map(self.text, item.context_expr.args))
-            users = self._may_hear(item.context_expr)
-            target = item.optional_vars
-            form = [pattern(target)] if target is not None and unpacks(self, target) else []
-            self.piece(item.context_expr, self.ops("entering", text, *form) if users or form else text)
+            self.piece(item.context_expr, self.text(item.context_expr))
+            called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
+            suppresses = called is not None and self.fact(called).value == "contextlib.suppress"
+            if suppresses or self._may_hear(item.context_expr) or (item.optional_vars is not None and unpacks(self, item.optional_vars)):
+                self.leave(s)
             if item.optional_vars is not None:
                 self.piece(item.optional_vars, self.text(item.optional_vars))
-        calls = [i.context_expr.func for i in s.items if isinstance(i.context_expr, ast.Call)]
-        suppresses = any(self.fact(f).value == "contextlib.suppress" for f in calls)
-        ends = suppresses or any(self._may_hear(item.context_expr) for item in s.items)
-        with self.errors_caught() if ends else contextlib.nullcontext():
-            self.block(s.body)
+        self.block(s.body)
 
     def _may_hear(self, context: ast.expr) -> bool:
         """Whether a context is of a class, or a generator, that may look at errors and end them: none of Python's or torch's own."""
@@ -275,44 +249,21 @@ class Rewriter(Expressions):
             for t in target.elts if not isinstance(target, ast.Starred) else [target.value]:
                 self.hashed_targets(t)
         elif isinstance(target, ast.Subscript) and not self.fact(target.value).is_tensor and self.is_key(target.slice):
-            owner, key = self.subscript(target)
-            self.piece(target, f"{owner}[{self.ops('python', key)}]")
-        else:
+            self.leave(target)
+        if not isinstance(target, (ast.Tuple, ast.List, ast.Starred)):
             self.piece(target, self.spliced(target))
 
-    @contextlib.contextmanager
-    def errors_caught(self, attributes: bool = False) -> Iterator[None]:
-        """What is rewritten meanwhile raises NumPy's errors."""
-        outside = self.exact, self.catching
-        self.exact, self.catching = True, self.catching or attributes
-        yield
-        self.exact, self.catching = outside
-
     def guarded(self, s: ast.Try) -> None:
-        """In a `try` the errors have to be NumPy's own, so the rules are called, which raise them."""
-        with self.errors_caught(any(map(catches_attributes, s.handlers))):
-            self.block(s.body)
-        ours = any(self.fact(n).may_be_tensor for part in s.body for n in walk(part) if isinstance(n, ast.expr))
+        """In a `try` the errors have to be NumPy's own, and refusals must not be caught."""
+        if any(self.fact(n).may_be_tensor for part in s.body for n in walk(part) if isinstance(n, ast.expr)):
+            self.leave(s)
+        self.block(s.body)
         for h in s.handlers:
             if h.type is not None:
-                self.piece(h.type, self.ops("caught", self.text(h.type)) if ours else self.text(h.type))
-            elif ours:
-                start = self.source.span(h)[0] + len("except")
-                self.pieces.append((start, start, " " + self.ops("caught")))
-            if ours and h.name is not None and any(isinstance(n, ast.Name) and n.id == h.name for part in h.body for n in walk(part)):
-                self.before(h.body[0], f"{h.name} = {self.ops('told', h.name)}")
+                self.piece(h.type, self.text(h.type))
             self.block(h.body)
-        if ours and _swallows(s.finalbody):
-            self.before(s.finalbody[0], self.ops("passed_on"))
         self.block(s.orelse)
         self.block(s.finalbody)
-
-    def before(self, s: ast.stmt, statement: str) -> None:
-        """A statement in front of the first one of a block."""
-        start = self.source.span(s)[0]
-        line = self.source.starts[s.lineno - 1]
-        indent = self.source.slice(line, start)
-        self.pieces.append((start, start, f"{statement}; " if indent.strip() else f"{statement}{self.source.newline}{indent}"))
 
     def outer_names(self, s: ast.Global | ast.Nonlocal) -> None:
         """A variable of the module, or of a function around the node, that the node binds anew."""
@@ -352,7 +303,7 @@ class Rewriter(Expressions):
             elif fact.kind == "scalar" and simple:
                 self.piece(s, f"{target.id} = {target.id} {SYMBOLS[type(s.op)]} {grouped(s.value, value)}")
             else:
-                self.piece(s, f"{target.id} = {self.ops('update', target.id, self.quoted(ufunc), value)}")
+                self.leave(s)
         elif isinstance(target, ast.Subscript):
             self.owned(target)
             container = self.fact(target.value)
@@ -366,12 +317,11 @@ class Rewriter(Expressions):
                 self.piece(s.value, value)
                 self.piece(target, self.spliced(target))
             elif container.may_be_tensor or operand.may_be_tensor or fact.may_be_tensor or self._tensor_key(target):
-                owner, key = self.subscript(target)
-                self.piece(s, self.ops("update_item", owner, key, self.quoted(ufunc), value))
+                self.leave(s)
+                self.spliced(target)
         elif isinstance(target, ast.Attribute):
             self.owned(target)
-            place = self.spliced(target)
-            self.piece(s, f"{place} = {self.ops('update', place, self.quoted(ufunc), value)}")
+            self.leave(s)
 
     def _is_element(self, e: ast.expr) -> bool:
         """An element of an array by its index: a copy in NumPy, in torch a view that an operation in place must not meet."""
@@ -395,58 +345,20 @@ class Rewriter(Expressions):
             self.owned(target)
             if self._plain_store(target, s.value):
                 self.piece(target, self.spliced(target))
-                self.piece(s.value, elements(self, s.value) if self._of_list(target) else value)
+                if self._of_list(target):
+                    elements(self, s.value)
+                self.piece(s.value, value)
                 return
             cast = self._cast_store(target, s.value)
             if cast:
                 self.piece(target, self.spliced(target))
                 self.piece(s.value, cast)
                 return
-            owner, key = self.subscript(target)
-            if ordering.meet(s.value, target, self.fact):
-                name = self.temporary()
-                self.piece(s, f"{name} = {value}; {self.ops('setitem', owner, key, name)}")
-            else:
-                self.piece(s, self.ops("setitem", owner, key, self.argument(s.value)))
-            return
-        late = ordering.late_targets(s.targets)
-        stores: list[str] = []
-        if len(s.targets) == 1 or not (late or any(unpacks(self, t) for t in s.targets)):
-            targets = [self._with_temporaries(t, stores, late) for t in s.targets]
-            if len(s.targets) == 1 and unpacks(self, s.targets[0]):
-                value = unpacked(self, s.targets[0], self.argument(s.value))
-            self.piece(s, "; ".join([f"{' = '.join(targets)} = {value}", *stores]))
-            return
-        name = self.temporary()
-        for t in s.targets:
-            inner: list[str] = []
-            place = self._with_temporaries(t, inner, late)
-            stored = [f"{place} = {unpacked(self, t, name)}", *inner]
-            stores += [self.ops("setitem", *self.subscript(t), name)] if isinstance(t, ast.Subscript) else stored
-        self.piece(s, "; ".join([f"{name} = {value}", *stores]))
-
-    def _with_temporaries(self, t: ast.expr, stores: list[str], late: set[ast.expr]) -> str:
-        """A target to unpack into, and the stores that follow: those of items, and `late` ones, which must not be bound before these."""
-        if isinstance(t, ast.Subscript):
-            self.owned(t)
-            name = self.temporary()
-            owner, key = self.subscript(t)
-            stores.append(self.ops("setitem", owner, key, name))
-            return name
-        if isinstance(t, (ast.Tuple, ast.List)):
-            inner = ", ".join(self._with_temporaries(e, stores, late) for e in t.elts)
-            return f"({inner}{',' if len(t.elts) == 1 else ''})"
-        if isinstance(t, ast.Starred):
-            return "*" + self._with_temporaries(t.value, stores, late)
-        if isinstance(t, ast.Attribute):
-            self.owned(t)
-            if self._set_by_class(t):
-                self._among_others(t)
-        if t in late:
-            name = self.temporary()
-            stores.append(f"{self.spliced(t)} = {name}")
-            return name
-        return self.spliced(t)
+        for place in (n for t in s.targets for n in walk(t) if isinstance(n, (ast.Subscript, ast.Attribute))):
+            if isinstance(place.ctx, ast.Store):
+                self.owned(place)
+                self.spliced(place)
+        self.leave(s)
 
     def _cast_store(self, target: ast.Subscript, value: ast.expr) -> str:
         """The text of a float that is cast to what the array holds, as torch does under no key of arrays; "" where that is not all."""
@@ -547,14 +459,11 @@ class Rewriter(Expressions):
                 and s.value is not None
                 and len(targets) == 1
             ):
-                self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), self.argument(s.value)))
-                return
-            self.owned(t)
+                self.leave(s)
+            else:
+                self.owned(t)
             if self._set_by_class(t) and s.value is not None:
-                if len(targets) > 1:
-                    self._among_others(t)
-                self.piece(s, self.ops("set_attribute", self.text(t.value), self.quoted(t.attr), self.argument(s.value)))
-                return
+                self.leave(s)
             if isinstance(t.value, ast.Attribute) and t.value.attr == "flags":  # `x.flags.writeable = False`
                 self.piece(t.value, self.text(t.value))
         if s.value is not None:
@@ -563,10 +472,6 @@ class Rewriter(Expressions):
     def _set_by_class(self, target: ast.Attribute) -> bool:
         """A property, or whatever else a class of the program's computes where one of its attributes is set."""
         return self.fact(target.value).may_be_tensor and self.computes(target.attr, "__setattr__")
-
-    def _among_others(self, target: ast.Attribute) -> None:
-        message = f"what `{target.attr}` stands for is computed by a class, and it is set among others"
-        self.refuse("not-rewritten", target, message, "set it in a statement of its own")
 
     def owned(self, target: ast.expr) -> None:
         """Writing into what is not the function's own changes what the next call sees: no graph does that."""

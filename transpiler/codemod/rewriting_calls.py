@@ -14,7 +14,7 @@ from ..source.reading.compiled import is_compiled
 from ..source.reading.text import between, splice
 from .inline import inline
 from .lists import tensor_of
-from .unpacking import ITERATING, matters, with_elements
+from .unpacking import ITERATING, elements, matters
 
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
@@ -35,8 +35,8 @@ _LEFT_ALONE = (
 )
 """NumPy's names that touch no array."""
 
-_BRIDGES = {"torch.from_numpy": "from_numpy", "torch.as_tensor": "from_numpy", "copy.copy": "copy", "copy.deepcopy": "deepcopy"}
-"""Functions that mean something else once arrays are tensors, and the operator that takes their place."""
+_BRIDGES = ("torch.from_numpy", "torch.as_tensor", "copy.copy", "copy.deepcopy")
+"""Functions that mean something else once arrays are tensors."""
 
 
 def render_call(r: Expressions, e: ast.Call) -> str | None:
@@ -50,7 +50,7 @@ def render_call(r: Expressions, e: ast.Call) -> str | None:
     if name.startswith("builtins."):
         return _builtin(r, e, name.removeprefix("builtins."))
     if name in _BRIDGES:
-        return _renamed(r, e, f"{_ops(r)}.{_BRIDGES[name]}") if len(e.args) == 1 and not e.keywords else None
+        return r.left(e) if len(e.args) == 1 and not e.keywords else None
     if name:
         return _library(r, e, name)
     if isinstance(e.func, ast.Attribute):
@@ -62,11 +62,6 @@ def render_call(r: Expressions, e: ast.Call) -> str | None:
     return _called(r, e)
 
 
-def _ops(r: Expressions) -> str:
-    r.imported.add("ops")
-    return r.ops_name
-
-
 def _renamed(r: Expressions, e: ast.Call, function: str) -> str:
     """The call with another function: only its name is replaced."""
     start, end = r.source.span(e)
@@ -76,14 +71,10 @@ def _renamed(r: Expressions, e: ast.Call, function: str) -> str:
 
 
 def _called(r: Expressions, e: ast.Call) -> str | None:
-    """A callable that only run time knows: `ops.call(f, ...)` finds out what it means for tensors."""
+    """A callable that only run time knows."""
     if not any(r.fact(a).may_lead_to_tensor for a in _arguments(e)) and not _in_doubt(r, e) and not _may_hold_arrays(r, e):
         return None
-    start = r.source.span(e)[0]
-    f0, f1 = r.source.span(e.func)
-    opening, rest = _arguments_text(r, e, f1)
-    comma = ", " if rest.strip() != ")" else ""
-    return f"{_ops(r)}.call({r.source.slice(start, f0)}{r.text(e.func)}{between(r.source.slice(f1, opening)).lstrip()}{comma}{rest}"
+    return r.left(e)
 
 
 def _arguments_text(r: Expressions, e: ast.Call, after: int) -> tuple[int, str]:
@@ -197,7 +188,7 @@ def _lift_callback(r: Expressions, value: ast.expr) -> None:
         message = f"what `{r.source.of(value)}` is called with may be an array or a torch tensor"
         r.refuse("opaque-call", value, message, "call it in a loop, on one of them: torch.as_tensor(...) or .numpy()")
     if not isinstance(value, (ast.Lambda, ast.Starred)) and r.fact(value).kind not in ("function", "none"):
-        r.rendered[value] = r.ops("function", r.text(value))
+        r.leave(value)
 
 
 def _scalar(r: Expressions, e: ast.Call, dtype: str) -> str | None:
@@ -213,7 +204,7 @@ def _scalar(r: Expressions, e: ast.Call, dtype: str) -> str | None:
         and dtype[0] in "fc"
     ):
         return f"{r.torch()}.tensor({r.text(e.args[0])}, dtype={r.torch_name}.{dtype})"
-    return f"{_ops(r)}.scalar({', '.join([r.quoted(dtype), *map(r.text, e.args)])})"
+    return r.left(e)
 
 
 def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
@@ -233,7 +224,7 @@ def _builtin(r: Expressions, e: ast.Call, name: str) -> str | None:
         a = r.fact(e.args[0])
         if not r.exact and a.is_tensor and a.dtype in ("float32", "float64", "floating"):
             return None
-        return _renamed(r, e, r.npx("absolute") if a.is_tensor else f"{_ops(r)}.absolute")
+        return _renamed(r, e, r.npx("absolute")) if a.is_tensor else r.left(e)
     if name in ("bool", "int", "float", "complex") and any(_differs_in_python(r, a) for a in e.args):
         return _called(r, e)
     if name in CONVERSIONS and any(r.fact(a).kind == "unknown" for a in e.args) and r.computes(*CONVERSIONS[name]):
@@ -266,7 +257,7 @@ def _differs_in_python(r: Expressions, e: ast.expr) -> bool:
 
 
 def _isinstance(r: Expressions, e: ast.Call) -> str | None:
-    return _renamed(r, e, f"{_ops(r)}.is_instance") if len(e.args) == 2 and r.fact(e.args[0]).may_be_tensor else None
+    return r.left(e) if len(e.args) == 2 and r.fact(e.args[0]).may_be_tensor else None
 
 
 _ELEMENTS = ("heapq.nlargest", "heapq.nsmallest", "heapq.merge")
@@ -365,7 +356,7 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
         return None
     if owner.kind in ("torch", "either"):
         if f.attr == "numpy":
-            return r.ops("from_numpy", r.owner(f))
+            return r.left(e)
         if owner.kind == "either" and f.attr not in TORCH_ONLY and name in r.table.rules:
             message = f"`{r.source.of(f.value)}` may be an array or a torch tensor, and `.{f.attr}` is not the same for both"
             r.refuse("opaque-call", f, message, "say which: torch.as_tensor(...) or .numpy()")
@@ -381,16 +372,17 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     if not owner.may_be_tensor:
         known = owner.kind in ("text", "number", "none") or (owner.kind == "sequence" and f.attr in _OF_SEQUENCES)
         if owner.kind == "sequence" and f.attr in ITERATING:
-            return with_elements(r, e)
+            elements(r, *(a for a in e.args if not isinstance(a, ast.Starred)))
+            return None
         return None if known else _called_method(r, e, f)
     if owner.is_tensor:
         if rule is None and not r.table.has_attribute(f.attr):
-            return _renamed(r, e, r.ops("get_attribute", r.owner(f), r.quoted(f.attr)))  # NumPy's own error, if it comes to that
+            return r.left(e)  # NumPy's own error, if it comes to that
         if rule is None:
             r.unmapped(f, name, f"ndarray.{f.attr}")
             return None
         text = inline(r, e, rule, [f.value, *e.args]) if "#" not in r.source.of(e) else None
-        return text or _shared_method(r, e, f) or _as_function(r, e, f, r.npx(name))
+        return text or _shared_method(r, e, f) or r.left(e)
     if (
         rule is not None
         or name in r.table.refusals
@@ -399,10 +391,7 @@ def _method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
         if r.astray and rule is not None:
             message = f"`{r.source.of(f.value)}` may be an array or a torch tensor, and `.{f.attr}` is not the same for both"
             r.refuse("opaque-call", f, message, "say which: torch.as_tensor(...) or .numpy()")
-        start, end = r.source.span(e)
-        f0, f1 = r.source.span(f)
-        pieces = [p for p in r._parts(e, start, end) if p[0] >= f1]
-        return splice(r.source, start, end, [*pieces, (f0, f1, r.ops("method", r.owner(f), r.quoted(f.attr)))])
+        return r.left(e)
     return _called_method(r, e, f)
 
 
@@ -429,21 +418,6 @@ def _owner_text(r: Expressions, e: ast.Call, f: ast.Attribute) -> tuple[str, str
 
 def _called_method(r: Expressions, e: ast.Call, f: ast.Attribute) -> str | None:
     """A method of something that is no array: of the user's own objects it may hold NumPy."""
-    if r.catching and r.thorough and f.attr in TORCH_ONLY and r.fact(f.value).kind == "unknown":
-        return _renamed(r, e, r.ops("get_attribute", r.owner(f), r.quoted(f.attr)))
-    if r.catching and f.attr in TORCH_ONLY and r.fact(f.value).kind == "unknown":
-        message = f"`{r.source.of(f.value)}` may be an array, which has no `.{f.attr}`, or a torch tensor"
-        r.refuse("opaque-call", f, message, "say which: torch.as_tensor(...) or .numpy()")
-        return None
     if not e.args and not e.keywords and f.attr in ("items", "keys", "values", "pop", "copy", "clear", "split"):
         return None  # a dict's or a list's, most likely: those of the user's own objects that compute are rare
     return _called(r, e)
-
-
-def _as_function(r: Expressions, e: ast.Call, f: ast.Attribute, function: str) -> str:
-    """`x.sum(axis=0)` as `function(x, axis=0)`."""
-    _, rest = _arguments_text(r, e, r.source.span(f)[1])
-    lead, owner, closing = _owner_text(r, e, f)
-    if (lead.strip(), closing.strip()) == ("(", ")"):
-        lead = closing = ""
-    return f"{function}({lead}{owner}{closing}{', ' if rest.strip() != ')' else ''}{rest.lstrip() if rest.strip() == ')' else rest}"

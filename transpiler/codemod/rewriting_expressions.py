@@ -13,16 +13,16 @@ from itertools import pairwise
 from typing import Any
 
 from ..source.facts.inference import Inference
-from ..source.facts.known import COMPARISONS, OPERATORS, UNKNOWN, Fact, element_of, key_parts, may_square
+from ..source.facts.known import COMPARISONS, OPERATORS, UNKNOWN, Fact, element_of, key_parts
 from ..source.facts.results import TORCH_ONLY, call_fact, is_text
 from ..source.findings.finding import Finding, make_finding
 from ..source.flow.user_classes import SPECIAL
-from ..source.reading.text import Source, between, splice, split_operator, sub_expressions
+from ..source.reading.text import Source, splice, sub_expressions
 from . import plain
 from .choices import Plan
 from .formatting import formatted
-from .rewriting_keys import with_hashed_keys
-from .unpacking import elements, iterated
+from .rewriting_keys import hashes_arrays
+from .unpacking import elements, iterates
 
 SYMBOLS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
@@ -47,10 +47,9 @@ class Expressions:
     resolve     what a name means that the function does not bind itself
     table       the rules and refusals, by NumPy name
     exact       the rules are called throughout, so that errors are NumPy's own too
-    catching    an attribute that is not there is caught here
     thorough    what is rare is minded too, though the text is longer for it: nobody reads it, or it is to be exact
     facts       what is known of each expression
-    imported    names that the new text uses are added here ("torch", "npx", "ops")
+    imported    names that the new text uses are added here ("torch", "npx")
     rule_modules  modules with rules of the project's own that the new text rests on
     is_pure     True for a function of the module that is known to write into nothing and to hand out no flipped views
     is_straight  True for a function of the project's that is known to hand out no flipped views, though it may write
@@ -64,7 +63,7 @@ class Expressions:
     branches    the branches that become choices
     last        what a function does when it writes into nothing any more
     indent      the indentation of the statement that is being written
-    spelled       whether an operator or a method is spelt as a call of its rule
+    is_plain    whether all that was rendered so far is torch, or a rule under NumPy's name
     user_classes  the names under which classes of the program compute: their properties and special methods
     dtypes      attributes that are handed to NumPy's functions as a dtype
     open_at     the first place that is no plain torch
@@ -89,8 +88,9 @@ class Expressions:
         self.pieces: list[tuple[int, int, str]] = []
         self.temporaries = 0
         self.permitted: set[ast.AST] = set()
-        self.npx_name, self.ops_name, self.torch_name = "npx", "ops", "torch"
-        self.mutates = self.flips = self.spelled = self.astray = False
+        self.npx_name, self.torch_name = "npx", "torch"
+        self.mutates = self.flips = self.astray = False
+        self.is_plain = True
         self.dtypes: set[ast.AST] = set()
         self.open_at: ast.AST | None = None
         self.cast: set[ast.AST] = set()
@@ -114,10 +114,10 @@ class Expressions:
 
     @property
     def mirrored(self) -> bool:
-        """Copies stand for NumPy's views here (or in what calls this: `careful`), and something is written: they must follow each other."""
-        return self.mutates and (self.flips or self.careful)
+        """Copies stand for NumPy's views here, and something is written: they would have to follow each other."""
+        return self.mutates and self.flips
 
-    careful = thorough = catching = False
+    thorough = False
 
     def unchanging(self, e: ast.expr) -> bool:
         """Whether nothing in the function can change an array."""
@@ -139,10 +139,6 @@ class Expressions:
         """Whether a class of the program has a property or a special method of one of these names that computes something."""
         return not self._computed_names.isdisjoint(names)
 
-    def as_text(self, text: str) -> str:
-        """A value in a text: as NumPy would hold it, or as a class of the program shows it."""
-        return self.ops("shown" if self.computes("__str__", "__repr__", "__format__") else "python", text)
-
     def shown(self, e: ast.expr) -> str:
         """An expression in a text. Of a tensor the shape is a tuple of another class, which shows its name."""
         if self.fact(e).kind in ("number", "text", "none"):
@@ -152,7 +148,8 @@ class Expressions:
         if isinstance(e, ast.Tuple) and all(map(self._is_shown, e.elts)):
             start, end = self.source.span(e)
             return splice(self.source, start, end, [(*self.source.span(i), self.shown(i)) for i in e.elts])
-        return self.as_text(self.text(e))
+        self.leave(e)
+        return self.text(e)
 
     def _is_shown(self, e: ast.expr) -> bool:
         return self.fact(e).kind in ("number", "text", "none") or (
@@ -182,26 +179,26 @@ class Expressions:
     def text(self, node: ast.expr) -> str:
         """The new text of an expression."""
         if node not in self.rendered:
-            plain = self.is_plain
             self.computed.update(self._computed_with(node))
             method = getattr(self, f"render_{type(node).__name__}", None)
             choice = self.branches.expressions.get(node)
             new = choice.text(self) if choice is not None else method(node) if method is not None else None
             new = self.spliced(node) if new is None else new
             asked = node in self.tested and self.fact(node).kind == "unknown" and self.computes("__bool__")
-            self.rendered[node] = self.ops("truth", new) if asked else new
-            self.opened(plain, node)
+            if asked:
+                self.leave(node)
+            self.rendered[node] = new
         return self.rendered[node]
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether all that was rendered so far is torch, or a rule under NumPy's name."""
-        return not (self.spelled or "ops" in self.imported)
+    def leave(self, node: ast.AST) -> None:
+        """Torch does this differently, or nobody knows what it is: the function is NumPy on torch, and this text stays."""
+        self.is_plain = False
+        self.open_at = self.open_at or node
 
-    def opened(self, plain: bool, node: ast.AST) -> None:
-        """Remember the first place that is no plain torch."""
-        if plain and self.open_at is None and not self.is_plain:
-            self.open_at = node
+    def left(self, node: ast.expr) -> str | None:
+        """`leave`, of an expression: its old text, with the new text of its parts."""
+        self.leave(node)
+        return None
 
     def _computed_with(self, node: ast.expr) -> list[ast.expr]:
         """The parts of an expression of which only the value counts, not which object they are."""
@@ -232,30 +229,19 @@ class Expressions:
                 pieces.append((begin, stop, new))
         return pieces
 
-    def ops(self, function: str, *args: str) -> str:
-        self.imported.add("ops")
-        return f"{self.ops_name}.{function}({', '.join(args)})"
-
-    quote = '"'
-
-    def quoted(self, name: str) -> str:
-        """A name as a string literal; inside an f-string in the quotes that it does not use."""
-        return f"{self.quote}{name}{self.quote}"
-
     def torch(self) -> str:
         self.imported.add("torch")
         return self.torch_name
 
     def npx(self, name: str) -> str:
         self.imported.add("npx")
-        self.spelled = self.spelled or ".ndarray." in name
         return f"{self.npx_name}.{name.removeprefix('numpy.')}"
 
     def render_BinOp(self, e: ast.BinOp) -> str | None:
         a, b = self.fact(e.left), self.fact(e.right)
         unsure = self.astray and "unknown" in (a.kind, b.kind) and not {"sequence", "text"} & {a.kind, b.kind}
         if "either" in (a.kind, b.kind) or unsure or ("torch" in (a.kind, b.kind) and (a.is_tensor or b.is_tensor)):
-            return self.either(OPERATORS[type(e.op)], e.left, e.right)
+            return self.left(e)
         formats = isinstance(e.op, ast.Mod) and a.kind == "text" and b.kind not in ("number", "text")
         users = "sequence" in (a.kind, b.kind) and self.computes(*SPECIAL[OPERATORS[type(e.op)]])  # a named tuple may have operators
         if not (a.may_be_tensor or b.may_be_tensor or formats or users) or "torch" in (a.kind, b.kind):
@@ -274,7 +260,7 @@ class Expressions:
             return None
         if self._is_plain(ufunc, (a, b), (e.left, e.right)) or self._cast(ufunc, e.left, e.right):
             return None
-        return self._operator_call(e, e.left, e.right, SYMBOLS[type(e.op)], self._function(ufunc, a, b))
+        return self.left(e)
 
     def _is_plain(self, ufunc: str, facts: tuple[Fact, Fact], nodes: tuple[ast.expr, ast.expr]) -> bool:
         """Python's operator may stay. Not where layouts matter and two of them meet: torch's result is laid out like the first operand."""
@@ -291,53 +277,16 @@ class Expressions:
                 self.cast.add(e)
         return common is not None
 
-    def either(self, ufunc: str, *operands: ast.expr) -> str:
-        """An operator on what may be an array or a torch tensor: right only where both libraries agree."""
-        return self.ops("either", self.quoted(ufunc), *map(self.text, operands))
-
-    def _function(self, ufunc: str, *facts: Fact) -> str:
-        kinds = {f.kind for f in facts}
-        repeats = "sequence" in kinds or ("scalar" in kinds and not kinds <= {"scalar", "number", "array", "tensor"})
-        sequences = ufunc == "multiply" and repeats
-        scalars = ufunc in ("power", "matmul") and "array" not in kinds  # their power is not the ufunc's, and they have no `@`
-        scalars = scalars or (ufunc == "power" and may_square(*facts))
-        unlike = ufunc in ("equal", "not_equal") and not kinds.isdisjoint(("text", "none", "other"))  # no array is one of these
-        special = (*SPECIAL.get(ufunc, ()), *(SPECIAL["equal"] if ufunc == "not_equal" else ()))
-        users = "unknown" in kinds and self.computes(*special)  # `o + x`, of a class with an `__add__`
-        if any(f.is_tensor for f in facts) and not users and not scalars and not sequences and not unlike:
-            self.spelled = True
-            return self.npx(ufunc)
-        self.imported.add("ops")
-        return f"{self.ops_name}.{ufunc}"
-
-    def _operator_call(self, whole: ast.expr, left: ast.expr, right: ast.expr, symbol: str, function: str) -> str:
-        """`left + right` as `function(left, right)`, with whatever stands between them kept."""
-        (start, end), (l0, l1), (r0, r1) = map(self.source.span, (whole, left, right))
-        before, after = split_operator(self.source.slice(l1, r0), symbol)
-        tail = self.source.slice(r1, end)
-        lead = self.source.slice(start, l0)
-        if lead.strip() == "(" and before.strip() == ")":
-            lead = before = ""
-        if after.strip() == "(" and tail.strip() == ")":
-            after = tail = ""
-        if not before.strip() and "\n" not in before and "\\" not in before:
-            before = ""
-        if not after.strip() and "\n" not in after and "\\" not in after:
-            after = " "
-        return f"{function}({lead}{self.text(left)}{before},{after}{self.text(right)}{tail})"
-
     def render_UnaryOp(self, e: ast.UnaryOp) -> str | None:
         a = self.fact(e.operand)
         if a.kind == "either" and not isinstance(e.op, ast.Not):
-            return self.either(OPERATORS[type(e.op)], e.operand)
+            return self.left(e)
         if isinstance(e.op, ast.Not) or not a.may_be_tensor:
             return None
         ufunc = OPERATORS[type(e.op)]
         if not self.exact and plain.unary(ufunc, a, self.mutates):
             return None
-        start, end = self.source.span(e)
-        inner = splice(self.source, start + 1, end, self._parts(e, start, end)).strip()
-        return f"{self._function(ufunc, a)}({inner})"
+        return self.left(e)
 
     def render_Compare(self, e: ast.Compare) -> str | None:
         operands = [e.left, *e.comparators]
@@ -346,19 +295,17 @@ class Expressions:
             self.texts |= {o for o in operands if isinstance(o, ast.Attribute) and o.attr == "device"}
         if any(f.kind in ("torch", "either") for f in facts):
             known = len(e.ops) == 1 and type(e.ops[0]) in OPERATORS and any(f.kind == "either" or f.is_tensor for f in facts)
-            return self.either(OPERATORS[type(e.ops[0])], *operands) if known else None
+            return self.left(e) if known else None
         if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
             if len(e.ops) > 1 or not is_between_bools(*facts):
                 return None
-            same = self.ops("is_same", *map(self.text, operands))
-            return f"(not {same})" if isinstance(e.ops[0], ast.IsNot) else same
+            return self.left(e)
         if not any(f.may_be_tensor for f in facts) and not (isinstance(e.ops[0], (ast.In, ast.NotIn)) and any(map(self.is_key, operands))):
             return None
         if len(e.ops) == 1 and isinstance(e.ops[0], (ast.In, ast.NotIn)):
             if not facts[1].may_be_tensor and facts[1].kind != "sequence" and not (facts[1].kind == "other" and self.is_key(operands[0])):
                 return None
-            found = self.ops("contains", self.text(operands[1]), self.text(operands[0]))
-            return f"(not {found})" if isinstance(e.ops[0], ast.NotIn) else found
+            return self.left(e)
         names = [OPERATORS.get(type(op)) for op in e.ops]
         pairs = list(zip(names, pairwise(facts), pairwise(operands), strict=True))
         if all(
@@ -372,42 +319,11 @@ class Expressions:
             return None
         if len(e.ops) > 1:
             if any(f.may_be_tensor for f in facts) and all(n in COMPARISONS for n in names):
-                return self._chain(e, operands, names)
+                return self.left(e)
             return None
         if names[0] is not None and self._cast(str(names[0]), *operands):
             return None
-        return self._operator_call(e, operands[0], operands[1], SYMBOLS[type(e.ops[0])], self._function(str(names[0]), *facts))
-
-    def _chain(self, e: ast.Compare, operands: list[ast.expr], names: list[str | None]) -> str:
-        """`a < b < c` is `a < b and b < c`, the middle evaluated once."""
-        links = []
-        left = self.text(operands[0])
-        for i, name in enumerate(names):
-            right = after = self.text(operands[i + 1])
-            if i + 1 < len(names) and not isinstance(operands[i + 1], (ast.Name, ast.Constant)):
-                after = self.temporary()
-                right = f"({after} := {right})"
-            links.append(f"{self._function(str(name), self.fact(operands[i]), self.fact(operands[i + 1]))}({left}, {right})")
-            left = after
-        return f"({' and '.join(links)})"
-
-    def subscript(self, e: ast.Subscript) -> tuple[str, str]:
-        """The texts of the indexed value and of its index as a value."""
-        (start, end), (v0, v1) = map(self.source.span, (e, e.value))
-        bracket = self.source.find("[", v1, end)
-        lead, closing = self.source.slice(start, v0), between(self.source.slice(v1, bracket))
-        owner = self.text(e.value) if (lead.strip(), closing.strip()) == ("(", ")") else lead + self.text(e.value) + closing
-        inside = splice(self.source, bracket, end, [p for p in self._parts(e, start, end) if p[0] >= bracket])
-        if isinstance(e.slice, (ast.Slice, ast.Tuple)) or "\n" in inside:
-            self.imported.add("ops")
-            return owner, f"{self.ops_name}.key{inside}"
-        return owner, inside[1:-1].strip()
-
-    def owner(self, e: ast.Attribute) -> str:
-        """The new text of what has the attribute, in its parentheses where a comment stands in them."""
-        (start, end), (v0, v1) = map(self.source.span, (e, e.value))
-        lead, closing = self.source.slice(start, v0), self.source.slice(v1, self.source.find(".", v1, end))
-        return f"{lead}{self.text(e.value)}{between(closing)}" if "#" in lead + closing else self.text(e.value)
+        return self.left(e)
 
     def render_Subscript(self, e: ast.Subscript) -> str | None:
         owner = self.fact(e.value)
@@ -428,8 +344,7 @@ class Expressions:
                 and not (self.fact(e).rank == 0 and any(map(_is_ellipsis, key_parts(e.slice))))  # has to be marked as an array
             ):
                 return None
-        name, key = self.subscript(e)
-        return self.ops("getitem", name, key)
+        return self.left(e)
 
     def _is_view(self, e: ast.Subscript) -> bool:
         """An array of at least one dimension: a scalar is a copy, and a 0-d array has to be marked as one."""
@@ -462,20 +377,20 @@ class Expressions:
             return self.numpy_name(e, str(found.value))
         if owner.kind == "torch" and e not in self.used_up and e.attr in TORCH_ONLY and self.computes(e.attr):
             if self.thorough:
-                return self.ops("attribute", self.owner(e), self.quoted(e.attr))
+                return self.left(e)
             message = f"`.{e.attr}` may be a torch tensor's, or computed by a class"
             self.refuse("opaque-call", e, message, "give the property another name")
         if e.attr == "__class__" and owner.kind == "sequence":
-            return self.ops("type_of", self.owner(e))
+            return self.left(e)
         if owner.kind in ("unknown", "other", "sequence") and self.computes(e.attr, "__getattr__", "__getattribute__"):
-            return self.ops("attribute", self.owner(e), self.quoted(e.attr))
+            return self.left(e)
         numpys = e.attr == "device" and owner.is_tensor and "torch" not in self.source.text  # no one here asks a tensor for it
         if (e in self.texts or numpys) and owner.kind != "torch":
-            return self.ops("attribute", self.owner(e), self.quoted(e.attr))
+            return self.left(e)
         if not owner.may_be_tensor:
             return None
         if e.attr == "__class__":
-            return self.ops("type_of", self.owner(e))
+            return self.left(e)
         if e in self.dtypes and owner.is_tensor:
             return None  # a rule takes torch's dtypes too
         if e.attr in _ATTRIBUTES:
@@ -485,13 +400,13 @@ class Expressions:
                 return None
             if owner.is_tensor and (name := f"numpy.ndarray.{e.attr}") in self.table.refusals and name not in self.table.rules:
                 self.unmapped(e, name, f"ndarray.{e.attr}")
-            return self.ops("attribute", self.owner(e), self.quoted(e.attr))
+            return self.left(e)
         if owner.is_tensor and not self.table.has_attribute(e.attr):
-            return self.ops("get_attribute", self.owner(e), self.quoted(e.attr))  # NumPy's own error, if it comes to that
+            return self.left(e)  # NumPy's own error, if it comes to that
         if owner.is_tensor and e.attr not in ("shape", "ndim") and f"numpy.ndarray.{e.attr}" not in self.table.rules:
             self.unmapped(e, f"numpy.ndarray.{e.attr}", f"ndarray.{e.attr}")
         elif e not in self.used_up and self._is_method(e):
-            return self.ops("method", self.owner(e), self.quoted(e.attr))  # `m = x.std`: a tensor's own means something else
+            return self.left(e)  # `m = x.std`: a tensor's own means something else
         return None
 
     def _is_method(self, e: ast.Attribute) -> bool:
@@ -524,45 +439,36 @@ class Expressions:
         return None
 
     def render_JoinedStr(self, e: ast.JoinedStr) -> str | None:
-        """Text shows NumPy's values, so what may be a tensor is shown as NumPy would hold it."""
-        opening = self.source.of(e).lstrip("fFrRbBuU")[:1]
-        self.quote = "'" if opening == '"' else '"'
-        try:
-            return formatted(self, e)
-        finally:
-            self.quote = '"'
+        """Text shows NumPy's values: what may be a tensor is none of torch's."""
+        return formatted(self, e)
 
     def render_Call(self, e: ast.Call) -> str | None:
         from .rewriting_calls import render_call
 
         return render_call(self, e)
 
-    def render_Starred(self, e: ast.Starred) -> str | None:
+    def render_Starred(self, e: ast.Starred) -> None:
         """`[*x]`, `f(*x)`: the elements of an array are copies in NumPy, views in torch."""
-        found = elements(self, e.value) if isinstance(e.ctx, ast.Load) else ""
-        return f"*{found}" if found and found != self.text(e.value) else None
+        if isinstance(e.ctx, ast.Load):
+            elements(self, e.value)
 
-    def render_YieldFrom(self, e: ast.YieldFrom) -> str | None:
-        found = elements(self, e.value)
-        return f"yield from {found}" if found != self.text(e.value) else None
+    def render_YieldFrom(self, e: ast.YieldFrom) -> None:
+        elements(self, e.value)
 
     def render_Lambda(self, e: ast.Lambda) -> str | None:
         return None
 
-    def render_ListComp(self, e: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> str | None:
-        start, end = self.source.span(e)
-        pieces = self._parts(e, start, end)
+    def render_ListComp(self, e: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) -> None:
         for g in e.generators:
-            begin, stop = self.source.span(g.iter)
-            pieces = [p for p in pieces if p[0] != begin or p[1] != stop]
-            pieces.append((begin, stop, iterated(self, g.iter, g.target)))
-        return splice(self.source, start, end, with_hashed_keys(self, e, pieces))
+            iterates(self, g.iter, g.target)
+        if hashes_arrays(self, e):
+            self.leave(e)
 
     render_GeneratorExp = render_SetComp = render_DictComp = render_ListComp
 
-    def render_Dict(self, e: ast.Dict | ast.Set) -> str | None:
-        start, end = self.source.span(e)
-        return splice(self.source, start, end, with_hashed_keys(self, e, self._parts(e, start, end)))
+    def render_Dict(self, e: ast.Dict | ast.Set) -> None:
+        if hashes_arrays(self, e):
+            self.leave(e)
 
     render_Set = render_Dict
 

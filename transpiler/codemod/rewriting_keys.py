@@ -10,17 +10,13 @@ from ..source.reading.walking import walk
 if TYPE_CHECKING:
     from .rewriting_expressions import Expressions
 
-Pieces = list[tuple[int, int, str]]
 
-
-def with_hashed_keys(r: Expressions, e: ast.expr, pieces: Pieces) -> Pieces:
-    """The pieces of a dict, a set or a comprehension of either, with `{x[0]: 1}` as `{ops.python(x[0]): 1}`."""
-    keys = [k for k in _hashed(e) if r.is_key(k) and not _is_key_already(e, k)]
-    spans = {r.source.span(k): r.ops("python", r.text(k)) for k in keys}
-    for v in e.elts if isinstance(e, ast.Set) else ():
-        if isinstance(v, ast.Starred) and r.fact(v.value).kind not in ("text", "number", "name"):
-            spans[r.source.span(v)] = f"*map({r.ops_name}.python, {r.ops('iterate', r.text(v.value))})"
-    return [*(p for p in pieces if p[:2] not in spans), *((*span, text) for span, text in spans.items())]
+def hashes_arrays(r: Expressions, e: ast.expr) -> bool:
+    """Whether a dict, a set or a comprehension of either may hash NumPy's scalars, which it does by their value."""
+    unpacked = [v.value for v in e.elts if isinstance(v, ast.Starred)] if isinstance(e, ast.Set) else []
+    return any(r.is_key(k) and not _is_key_already(e, k) for k in _hashed(e)) or any(
+        r.fact(v).kind not in ("text", "number", "name") for v in unpacked
+    )
 
 
 def _hashed(e: ast.expr) -> list[ast.expr]:

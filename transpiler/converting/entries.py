@@ -23,14 +23,13 @@ from ..semantics.arrays import as_tensor, can_share, is_scalar, rearranged, zero
 from ..source.facts.known import number
 from ..source.reading.walking import walk
 from ..support.callables import is_users_module
-from ..support.passage import Passage, is_alone
 from . import quick
 from .facts import qualified
 from .lifted import Lifted
 
 Call = Callable[..., Any]
 
-_QUICK = {"npx": quick.rules, "ops": quick.operators}
+_QUICK = {"npx": quick.rules}
 _PLAIN = (bool, int, float, complex, str, bytes)
 
 
@@ -52,7 +51,6 @@ class _Entry:
         self.source = source
         self.converted, self.twin, self.modules = converted, twin, modules
         self.function: types.FunctionType = converted.function
-        self.is_helper: bool = converted.is_helper
         self.is_plain = not modules.keys() - {"torch"}
         self.held: dict[str, Any] = {"_tensor": torch.Tensor, "_modes": torch._C._len_torch_function_stack, "_is_scalar": is_scalar}
         self.tests = ["not _modes()"]  # one may have been set by `torch.set_default_device`, on which constants depend
@@ -71,15 +69,13 @@ class _Entry:
 
     def argument(self, name: str, value: Any) -> None:
         if type(value) is torch.Tensor:
-            if not (value.ndim or self.is_helper) and is_scalar(value):
+            if not value.ndim and is_scalar(value):
                 raise _NoGuard  # it came as a scalar of NumPy's: a tensor that comes is an array
             dtype = self.hold(value.dtype, "dtype")
             self.tests.append(f"type({name}) is _tensor and {name}.dtype is {dtype} and {name}.ndim == {value.ndim}")
-            if not (self.is_plain or self.is_helper):
+            if not self.is_plain:
                 self.marks.append(f"{name}._np2fx_given = True")
-            if not value.ndim and self.is_helper:
-                self.tests.append(f"_is_scalar({name})" if is_scalar(value) else f"not _is_scalar({name})")
-            elif not value.ndim:
+            if not value.ndim:
                 self.marks.append(f"{name}._np2fx_zero_d = True")
         elif value is None:
             self.tests.append(f"{name} is {self.hold(value, 'held')}")
@@ -149,8 +145,8 @@ class _Entry:
         if code.co_flags & (_VARARGS | _VARKEYWORDS | _GENERATOR):
             raise _NoGuard
         twin = types.FunctionType(self.twin.__code__, self.around, self.twin.__name__, None, self.twin.__closure__)
-        self.held |= {"_twin": twin, "_longer": self.converted.entered, "_told": self.converted.told, "_left": _left,
-                      "_step": self.converted.step, "_layouts": rearranged}  # fmt: skip
+        self.held |= {"_twin": twin, "_longer": self.converted.entered, "_told": self.converted.told}
+        self.held |= {"_left": apart, "_layouts": rearranged}
         if (self.held.keys() | {"found", "token", "error"}) & set(names):
             raise _NoGuard
         text = "\n".join(self.text(names))
@@ -187,8 +183,7 @@ class _Entry:
         if not self.is_plain:
             yield "            finally:"
             yield "                _layouts.reset(token)"
-        leaves = "found" if self.is_helper else "found if type(found) is _tensor and found.ndim else _left(found, _step)"
-        yield f"            return {leaves}"
+        yield "            return found if type(found) is _tensor and found.ndim else _left(found)"
         yield f"        return _longer({given})"
         yield f"    return {name}"
 
@@ -207,15 +202,23 @@ def _only_called(source: str) -> set[str]:
     return {n.id for n in names} - {n.id for n in names if id(n) not in called}
 
 
-def _left(found: Any, step: Call) -> Any:
-    """A result as it leaves the function (see `Passage.apart`)."""
+def apart(found: Any) -> Any:
+    """A result as it leaves the function. Scalars are copies in NumPy: none stays a view of an array that the caller may write into."""
     if type(found) is torch.Tensor:
         return torch.clone(found) if is_scalar(found) and not is_alone(found) else found
-    if type(found) is tuple and all(type(x) is torch.Tensor and x.ndim for x in found):
-        return found
-    passage = Passage(arrays=False)
-    passage.around = step
-    return passage.finished(found)
+    if type(found) in (list, tuple):
+        return type(found)(map(apart, found)) if any(type(x) not in _PLAIN for x in found) else found
+    if isinstance(found, tuple):
+        return tuple(found) if isinstance(found, torch.Size) else type(found)(*map(apart, found)) if hasattr(found, "_fields") else found
+    return {k: apart(v) for k, v in found.items()} if type(found) is dict else found
+
+
+def is_alone(scalar: torch.Tensor) -> bool:
+    """Whether nothing else lies in the memory of a scalar."""
+    try:
+        return scalar._base is None and scalar.untyped_storage().nbytes() <= scalar.element_size()
+    except (RuntimeError, NotImplementedError):
+        return False
 
 
 def _is_known(value: Any) -> bool:

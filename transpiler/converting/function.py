@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dataclasses
 import functools
 import inspect
 import linecache
@@ -16,26 +17,30 @@ from typing import Any
 import numpy
 import torch
 
-from ..arrays import bare
+from ..arrays import bare, world
+from ..arrays.namespace import namespace
 from ..codemod.imports import bound, chosen_names, identifiers, import_line
 from ..codemod.rewriting import Rewriter
 from ..deep import deep
-from ..semantics.arrays import mirrored_views, mirroring, own_layouts
-from ..semantics.table import Refused
+from ..semantics.arrays import own_layouts
+from ..semantics.table import Refused, noting, version
 from ..source.facts.known import TORCH, UNKNOWN, Fact
 from ..source.facts.results import torch_parameters
 from ..source.findings.alarms import HINT, WORDS, alarms
 from ..source.findings.finding import ConversionError, Finding, make_finding
-from ..source.flow.reading import awaits
+from ..source.flow.reading import awaits, yields
 from ..source.reading.names import Names
 from ..source.reading.text import Source, splice
-from ..support import operators as ops
-from ..support import own_rules, user_code
+from ..support import own_rules
+from ..support.callables import is_users, is_users_code, is_users_module
 from ..support.errors import translated
-from ..support.passage import Passage, collect, keep, release
-from . import facts
-from .entries import entry
-from .lifted import Lifted, lift
+from . import facts, own_text
+from .choice import is_plain, is_torch, on_tensor
+from .crossing import Crossing
+from .entries import apart, entry
+from .lifted import Known, Lifted, LiftedModule, Lifting, by_rules, lift, lift_array, refuse
+from .own_text import called_only
+from .watching import watched
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -75,20 +80,28 @@ def _inside(function: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None
     return None
 
 
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """What a function became for one signature. torchs: the parameters that are torch's to the function itself."""
+
+    twin: types.FunctionType
+    in_torch: bool
+    source: str
+    torchs: frozenset[str]
+
+
 class Converted:
     """A function's torch twin. Call it like the original; see `convert`."""
 
     __np2fx_rewritten__ = True
 
-    def __init__(self, function: types.FunctionType, is_helper: bool = False) -> None:
+    def __init__(self, function: types.FunctionType) -> None:
         functools.update_wrapper(self, function)
-        self.is_helper = is_helper
         self.function = function
         self.findings: list[Finding] = []
-        self._variants: dict[Any, tuple[types.FunctionType, bool, str]] = {}
+        self._variants: dict[Any, Variant] = {}
         self._first: tuple[Any, ...] = ()
         self._named: dict[str, Any] = {}
-        self._keeps: set[str] = set()
         self.entered: Callable[..., Any] = self._called
         self._entries = 0
         self._made_of()
@@ -117,17 +130,15 @@ class Converted:
             self.__signature__ = inspect.signature(whole)
         return self
 
-    def _entered(self, passage: Passage, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of a call, its own ones first, on their way in."""
-        named = {**self._named, **kwargs}
-        return passage.inward((*self._first, *args)), {k: passage.inward(v) for k, v in named.items()}
+    def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call, its own ones first."""
+        return (*self._first, *args), {**self._named, **kwargs}
 
     def prepare(self) -> None:
         """Rewrite for a call of which nothing is known, to find out early whether it can be done."""
-        _, _, findings, _ = self._rewrite({}, classes=user_code.names_before)  # no call runs this text
-        self.findings = findings
-        if any(f.severity == "error" for f in findings):
-            raise ConversionError(findings)
+        self.findings = self._rewrite({})[2]
+        if any(f.severity == "error" for f in self.findings):
+            raise ConversionError(self.findings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
@@ -142,32 +153,51 @@ class Converted:
         named = self._kwdefaults or {}
         if named.keys() != self._named_defaults.keys() or any(v is not self._named_defaults[k] for k, v in named.items()):
             self._forget()
-        passage, collecting = Passage(arrays=False, inside=self.is_helper), collect()
+        args, kwargs = self._given(args, kwargs)
+        variant, arguments = self._variant(args, kwargs)
+        if variant.in_torch:
+            if self._entries < MOST_ENTRIES and variant.twin not in self._without_entry:
+                self._enter_at(variant, arguments)
+            with self.step(), own_layouts():
+                return apart(variant.twin(*arguments.args, **arguments.kwargs))
+        if torch.compiler.is_compiling():
+            return _uncompiled(self, variant, args, kwargs)
+        return self._on_arrays(variant, args, kwargs)
+
+    def _on_arrays(self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that is NumPy on torch."""
+        crossing = Crossing(self.function.__qualname__)
+        noted = noting.get()
+        token = noting.set([] if noted is None else noted)
         try:
-            args, kwargs = self._entered(passage, args, kwargs)
-            twin, mirrored, source = self._variant(args, kwargs)
-            if not (mirrored or self._keeps) and self._entries < MOST_ENTRIES and twin not in self._without_entry:
-                self._enter_at(twin, source, args, kwargs)
-            if self._keeps:
-                keep(inspect.signature(self.function).bind(*args, **kwargs).arguments, tuple(sorted(self._keeps)))
-            passage.around = None if self._keeps or (mirrored and not (self.is_helper and mirroring())) else self.step
-            with self.step(), own_layouts(), mirrored_views() if mirrored else contextlib.nullcontext():
-                found = twin(*args, **kwargs)
-            return passage.finished(found)
+            args, kwargs = self._crossed(crossing, args, kwargs, variant.torchs)
+            with world.arrays(), watched() if crossing.graded else contextlib.nullcontext():
+                found = variant.twin(*args, **kwargs)
+            for refused in noting.get() or ():
+                if _is_caught(refused):
+                    raise refused
         except Refused as refused:
             raise ConversionError([self._place(refused, refused)]) from refused
         finally:
-            release(passage, collecting)
-            passage.settle()
+            crossing.settle()
+            noting.reset(token)
+        return crossing.outward(found)
 
-    def _enter_at(self, twin: types.FunctionType, source: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Put a guard for calls like this one before those that there are."""
+    def _crossed(self, crossing: Crossing, args: tuple[Any, ...], kwargs: dict[str, Any], torchs: frozenset[str]) -> Any:
+        """The arguments as NumPy on torch takes them; those that are torch's to the function stay tensors."""
+        if not torchs:
+            return tuple(map(crossing.inward, args)), {k: crossing.inward(v) for k, v in kwargs.items()}
         bound = inspect.signature(self.function).bind(*args, **kwargs)
-        bound.apply_defaults()
-        modules = {key: m for key, m in _modules().items() if self._own_names()[key] in _names_in(twin.__code__)}
-        made = entry(self, twin, source, bound.arguments, modules)
+        for name, value in bound.arguments.items():
+            bound.arguments[name] = value if name in torchs else crossing.inward(value)
+        return bound.args, bound.kwargs
+
+    def _enter_at(self, variant: Variant, bound: inspect.BoundArguments) -> None:
+        """Put a guard for calls like this one before those that there are."""
+        modules = {key: m for key, m in _modules().items() if self._own_names()[key] in _names_in(variant.twin.__code__)}
+        made = entry(self, variant.twin, variant.source, bound.arguments, modules)
         if made is None:
-            self._without_entry.add(twin)
+            self._without_entry.add(variant.twin)
         else:
             self.entered, self._entries = made, self._entries + 1
 
@@ -188,9 +218,21 @@ class Converted:
         if found is not error:
             raise found from error
 
+    def as_helper(self) -> types.FunctionType:
+        """The function as NumPy on torch, for code that is."""
+        if self.function.__code__ is not self._code or self.function.__defaults__ is not self._defaults:
+            self._forget()
+        key = self._surroundings()
+        if key not in self._variants:
+            source, _, self.findings, torchs = self._rewrite({}, is_helper=True)
+            if any(f.severity == "error" for f in self.findings):
+                raise ConversionError(self.findings)
+            self._variants[key] = Variant(self._compile(source, False), False, source, frozenset(torchs))
+        return self._variants[key].twin
+
     def source_for(self, *args: Any, **kwargs: Any) -> str:
         """The rewritten source for a call with these samples (arrays or tensors)."""
-        return self._variant(*self._entered(Passage(arrays=False), args, kwargs))[2]
+        return self._variant(*self._given(args, kwargs))[0].source
 
     @property
     def source(self) -> str:
@@ -199,48 +241,54 @@ class Converted:
 
     # How it is done.
 
-    def _variant(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[types.FunctionType, bool, str]:
+    def _variant(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Variant, inspect.BoundArguments]:
+        """What the function is for these arguments, and the arguments as tensors."""
         bound = inspect.signature(self.function).bind(*args, **kwargs)
         bound.apply_defaults()
+        for n, v in bound.arguments.items():
+            bound.arguments[n] = on_tensor(v)
         known = {n: facts.of_argument(v) for n, v in bound.arguments.items()}
+        plain = all(map(is_plain, bound.arguments.values()))
         for p in bound.signature.parameters.values():
             if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
                 known[p.name] = facts.of_argument(bound.arguments[p.name]) if p.kind == p.VAR_POSITIONAL else UNKNOWN
-        written = frozenset[str]().union(*map(user_code.names_of, bound.arguments.values()))
-        key = (tuple(known.items()), self._surroundings(), written)
+        key = (tuple(known.items()), plain, self._surroundings())
         if key not in self._variants:
             objects = {n for n, v in bound.arguments.items() if not isinstance(v, torch.Tensor)}
-            source, mirrored, findings, _ = self._rewrite(known, objects)
+            source, in_torch, findings, torchs = self._rewrite(known, objects, plain)
             if any(f.severity == "error" for f in findings):
                 raise ConversionError(findings)
-            self._variants[key] = (self._compile(source), mirrored, source)
-        return self._variants[key]
+            self._variants[key] = Variant(self._compile(source, in_torch), in_torch, source, frozenset(torchs))
+        return self._variants[key], bound
 
-    def _surroundings(self) -> tuple[Fact, ...]:
-        """The facts of the globals that the function reads: a source is right for as long as they hold."""
+    def _surroundings(self) -> tuple[Any, ...]:
+        """The facts of the globals that the function reads, and its closure: a source is right for as long as they hold."""
         around = self.function.__globals__
-        return tuple(facts.of_global(around[n]) for n in _names_in(self.function.__code__) if n in around)
+        held = tuple(map(_held_by, self.function.__closure__ or ()))
+        return *(facts.of_global(around[n]) for n in _names_in(self.function.__code__) if n in around), held
 
     @deep
     def _rewrite(
-        self, known: dict[str, Fact], objects: Iterable[str] = (), classes: Callable[[], frozenset[str]] = user_code.names
+        self, known: dict[str, Fact], objects: Iterable[str] = (), plain: bool = False, is_helper: bool = False
     ) -> tuple[str, bool, list[Finding], set[str]]:
+        """The text for these facts, whether it is torch on plain tensors, what was said, and the parameters that are torch's anyhow."""
         source, node = self._parsed
         alarmed = self._alarms()
         if alarmed:
             raise ConversionError(alarmed)
-        known = {**known, **dict.fromkeys(torch_parameters(node, source.text) - set(objects), TORCH)}
+        torchs = torch_parameters(node, source.text) - set(objects)
         rewriter = Rewriter(source, facts.resolver(self.function), own_rules.table(), self._path)
-        rewriter.torch_name, rewriter.npx_name, rewriter.ops_name = map(self._own_names().__getitem__, ("torch", "npx", "ops"))
-        rewriter.user_classes = classes
-        rewriter.hands_out = rewriter.careful = self.is_helper  # its arguments may be copies that stand for views
+        rewriter.torch_name, rewriter.npx_name = map(self._own_names().__getitem__, ("torch", "npx"))
         rewriter.thorough = True
-        edits = rewriter.rewrite(node, known)
-        self._keeps |= rewriter.keeps
-        if (why := rewriter.unfit_generator(node, self.is_helper)) is not None:
-            raise self._refused(node.lineno, f"`{self.function.__name__}` {why}", "return a list")
+        edits = rewriter.rewrite(node, {**known, **dict.fromkeys(torchs, TORCH)})
+        if yields(node) and rewriter.mirrored and not is_helper:
+            message = "is a generator that may write through views, or hand out some, which torch has only as copies"
+            raise self._refused(node.lineno, f"`{self.function.__name__}` {message}", "return a list")
+        in_torch = plain and is_torch(rewriter, node)
+        if not in_torch:
+            edits, rewriter.imported = own_text.edits(rewriter, node, rewriter.npx_name), {"npx"}
         text = splice(source, *_extent(source, node), list(edits))
-        return self._module(text, node, rewriter), rewriter.mirrored, rewriter.findings, rewriter.imported
+        return self._module(text, node, rewriter), in_torch, rewriter.findings, torchs
 
     def _alarms(self) -> list[Finding]:
         """What makes errors and warnings of NumPy's exceptions, or looks for them; torch has none of them."""
@@ -261,8 +309,8 @@ class Converted:
             text = f"{self._lambda_name} = {text}"
         elif indent and not indent.strip():
             text = _dedent(text, indent)
-        names = {"torch": rewriter.torch_name, "npx": rewriter.npx_name, "ops": rewriter.ops_name}
-        used = {k: n for k, n in names.items() if k in rewriter.imported or (k == "torch" and f"{n}." in text)}
+        names = {"torch": rewriter.torch_name, "npx": rewriter.npx_name}
+        used = {k: n for k, n in names.items() if f"{n}." in text}
         header = "\n".join(import_line(key, name) for key, name in used.items())
         return f"{header}\n\n\n{text}\n" if header else f"{text}\n"
 
@@ -310,7 +358,7 @@ class Converted:
         return found[0]
 
     @deep
-    def _compile(self, source: str) -> types.FunctionType:
+    def _compile(self, source: str, in_torch: bool) -> types.FunctionType:
         """The rewritten function, living in the original's globals and closure."""
         node = self._parsed[1]
         if awaits(node):
@@ -332,12 +380,14 @@ class Converted:
             )
         inner = _code_named(code, "<lambda>" if isinstance(node, ast.Lambda) else name, self.function.__code__.co_freevars)
         names = self._own_names()
-        around = Lifted(self.function.__globals__, {names[key]: module for key, module in _modules().items()})
+        lifting = lift if in_torch else functools.partial(_arrays, called_only(node))
+        modules = _modules() if in_torch else {"torch": torch, "npx": namespace}
+        around = Lifted(self.function.__globals__, {names[key]: module for key, module in modules.items()}, lifting)
         dict.__setitem__(around, "__builtins__", self.function.__globals__.get("__builtins__", __builtins__))
         cells = dict(zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=False))
-        closure = tuple(_lifted_cell(cells[n]) if n in cells else types.CellType() for n in inner.co_freevars)
-        twin = types.FunctionType(inner, around, self.function.__name__, _lifted_values(self.function.__defaults__), closure)
-        twin.__kwdefaults__ = _lifted_values(self.function.__kwdefaults__)
+        closure = tuple(_lifted_cell(cells[n], lifting, n) if n in cells else types.CellType() for n in inner.co_freevars)
+        twin = types.FunctionType(inner, around, self.function.__name__, _lifted_values(self.function.__defaults__, lifting), closure)
+        twin.__kwdefaults__ = _lifted_values(self.function.__kwdefaults__, lifting)
         return twin
 
     def _place(self, refused: Refused, error: Exception) -> Finding:
@@ -360,6 +410,12 @@ class Converted:
         return make_finding(refused.name, path=self._path, line=line, message=refused.message, hint=refused.hint, severity="error")
 
 
+@torch.compiler.disable
+def _uncompiled(converted: Converted, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What no compiler sees into: arrays on tensors."""
+    return converted._on_arrays(variant, args, kwargs)
+
+
 MOST_ENTRIES = 12
 """So many guards stand before the long way: whoever changes a global with each call would have one made each time."""
 
@@ -368,23 +424,62 @@ ANNOTATIONS = __import__("__future__").annotations.compiler_flag
 
 def _modules() -> dict[str, Any]:
     """What rewritten text imports."""
-    return {"torch": torch, "ops": ops, "npx": bare.namespace}
+    return {"torch": torch, "npx": bare.namespace}
 
 
-def _lifted_values(values: Any) -> Any:
+def _lifted_values(values: Any, lifting: Lifting) -> Any:
     if isinstance(values, tuple):
-        return tuple(map(lift, values))
-    return {k: lift(v) for k, v in values.items()} if isinstance(values, dict) else values
+        return tuple(lifting(v, {}, "") for v in values)
+    return {k: lifting(v, {}, "") for k, v in values.items()} if isinstance(values, dict) else values
 
 
-def _lifted_cell(cell: types.CellType) -> types.CellType:
-    """A closure's variable: shared with the original, but for arrays, which are tensors here."""
+def _lifted_cell(cell: types.CellType, lifting: Lifting, name: str) -> types.CellType:
+    """A closure's variable: shared with the original, but for arrays and functions, which are others here."""
     try:
         value = cell.cell_contents
     except ValueError:
         return cell
-    lifted = lift(value)
+    lifted = lifting(value, {}, name)
     return cell if lifted is value else types.CellType(lifted)
+
+
+def _held_by(cell: types.CellType) -> Any:
+    """What of a closure's variable is not the same for good: an array or a function, by its identity."""
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return None
+    return Same(value) if isinstance(value, (numpy.ndarray, numpy.generic, types.FunctionType)) else None
+
+
+class Same:
+    """An object, by its identity."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def __hash__(self) -> int:
+        return id(self.of)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.of is self.of
+
+
+def _arrays(called: frozenset[str], value: Any, known: Known, name: str) -> Any:
+    """What a name stands for in NumPy on torch: arrays on tensors for NumPy's, twins for functions of the user's that are called by it."""
+    if type(value) is numpy.ndarray:
+        return lift_array(value, known)
+    ruled = by_rules(version())
+    if type(value) is types.ModuleType:
+        opens = is_users_module(value.__name__) or value.__name__.split(".")[0] in ruled.packages
+        return LiftedModule(value, functools.partial(_arrays, called)) if opens else value
+    if id(value) in ruled.functions:
+        return ruled.functions[id(value)]
+    if id(value) in ruled.refused:
+        refuse(ruled.refused[id(value)], value)
+    if name in called and isinstance(value, types.FunctionType) and is_users(value) and not hasattr(value, "__np2fx_rewritten__"):
+        return _twin_of(value)
+    return value
 
 
 def _extent(source: Source, node: Function) -> tuple[int, int]:
@@ -449,6 +544,12 @@ def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     ]
 
 
+def _is_caught(refused: Refused) -> bool:
+    """Whether a refusal has come up in code of the user's, which went on: no error of NumPy's was there to be caught."""
+    at = refused.__traceback__
+    return at is not None and is_users_code(at.tb_frame.f_code, at.tb_frame.f_globals)
+
+
 def _names_in(code: types.CodeType) -> list[str]:
     """The global names that a function and those inside it may read."""
     found = list(code.co_names)
@@ -458,14 +559,10 @@ def _names_in(code: types.CodeType) -> list[str]:
     return sorted(set(found))
 
 
-def _twin_of(function: types.FunctionType) -> Converted:
+def _twin_of(function: types.FunctionType) -> types.FunctionType:
     """The twin of a helper that converted code calls; the function keeps it, so that both go together."""
-    made = vars(function).get("__np2fx_twin__")
+    made: Converted | None = vars(function).get("__np2fx_twin__")
     if made is None or made.function is not function:
-        made = Converted(function, is_helper=True)
-        made.prepare()
+        made = Converted(function)
         function.__np2fx_twin__ = made  # type: ignore[attr-defined]
-    return made
-
-
-ops.lift_function = _twin_of
+    return made.as_helper()

@@ -39,7 +39,7 @@ from .arrays import (
 )
 from .dtypes import WIDER, to_numpy
 from .keys import Item, forward, is_full, parse
-from .table import Refused
+from .table import RULES, Refused
 
 
 def selected(a: torch.Tensor, key: Any) -> torch.Tensor:
@@ -423,9 +423,7 @@ def _comparison(ufunc: str) -> Callable[[Any, Any], Any]:
     """An operator of `x.flat`, elementwise on a copy."""
 
     def compare(flat: FlatView, other: Any) -> Any:
-        from ..support import operators
-
-        return getattr(operators, ufunc)(flat.copy(), other)
+        return RULES[f"numpy.{ufunc}"].call(flat.copy(), other)
 
     return compare
 

@@ -6,12 +6,16 @@ A rule is a torch function with NumPy's name and signature; `@rule` (see `enteri
 
 from __future__ import annotations
 
+import contextvars
 import importlib
 import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+
+noting: contextvars.ContextVar[list[Refused] | None] = contextvars.ContextVar("np2fx_noting", default=None)
+"""The refusals that there were during a call, where somebody asks: code that was not converted may have caught one."""
 
 
 class Refused(Exception):
@@ -20,6 +24,8 @@ class Refused(Exception):
     def __init__(self, message: str, hint: str = "", name: str = "unsupported-argument") -> None:
         super().__init__(message)
         self.message, self.hint, self.name = message, hint, name
+        if (noted := noting.get()) is not None:
+            noted.append(self)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-import sys
 from collections.abc import Iterator
-from typing import Any
 
 import numpy
 import torch
@@ -51,62 +49,6 @@ def numpys() -> Iterator[None]:
         if found is None:
             raise
         raise found from error
-
-
-def caught(kinds: Any = BaseException) -> Any:
-    """The classes that an `except` clause of a rewritten function catches, asked in the clause itself (`except ops.caught(ValueError):`).
-
-    What torch raises counts as what NumPy would, and a refusal is no error of the program's: no clause catches it."""
-    return _caught(sys.exc_info()[1], kinds)
-
-
-def told(error: BaseException) -> BaseException:
-    """What an `except` clause binds: NumPy's error in place of torch's."""
-    found = translated(error)
-    return error if found is None else found.with_traceback(error.__traceback__)
-
-
-def passed_on() -> None:
-    """At the start of a `finally` that leaves the function or a loop, and so ends any error: a refusal is raised again."""
-    error = sys.exc_info()[1]
-    if error is not None and _is_refusal(error):
-        raise error
-
-
-class suppress(contextlib.suppress):  # noqa: N801  (rewritten code spells it as contextlib does)
-    """`contextlib.suppress` of a rewritten function, which suppresses what `caught` catches."""
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
-        return error is not None and isinstance(error, _caught(error, self._exceptions))  # type: ignore[attr-defined]
-
-
-class Hearing:
-    """A context in a `with` of a rewritten function: it hears of NumPy's errors, and may end these, but no refusal."""
-
-    def __init__(self, held: Any) -> None:
-        self.held = held
-
-    def __enter__(self) -> Any:
-        return type(self.held).__enter__(self.held)
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
-        found = None if error is None or _is_refusal(error) else translated(error)
-        given = (kind, error, traceback) if found is None else (type(found), found.with_traceback(traceback), traceback)
-        ended = type(self.held).__exit__(self.held, *given)
-        return ended and not _is_refusal(error)
-
-
-def _is_refusal(error: BaseException | None) -> bool:
-    return isinstance(error, Refused) or bool(getattr(error, "findings", None))
-
-
-def _caught(error: BaseException | None, kinds: Any) -> Any:
-    if _is_refusal(error):
-        return ()
-    found = translated(error)
-    if found is None:
-        return kinds
-    return type(error) if isinstance(found, kinds) and not isinstance(found, Refused) else ()
 
 
 def translated(error: BaseException | None) -> Exception | None:

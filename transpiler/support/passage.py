@@ -24,7 +24,7 @@ from ..arrays import world
 from ..arrays.ndarray import ndarray
 from ..arrays.passing import lifted
 from ..arrays.scalars import Graded
-from ..semantics.arrays import as_tensor, can_share, given, is_copied_view, is_scalar, read_only, zero_d_array
+from ..semantics.arrays import as_tensor, can_share, given, is_scalar, read_only, zero_d_array
 from ..semantics.table import Refused, module_of
 from .backwards import on_memory_of
 
@@ -179,7 +179,7 @@ class Passage:
     def finished(self, result: Any) -> Any:
         """The result of the call, as the caller gets it."""
         if self.inside:
-            if _is_generator(result) and self.around is None and not _reads(result):
+            if _is_generator(result) and self.around is None:
                 message = "a generator may write through views, or hand out some, which torch has only as copies for the time of the call"
                 raise Refused(message, "return a list", "not-rewritten")
             return result
@@ -322,15 +322,6 @@ def _is_generator(value: Any) -> bool:
     return isinstance(value, types.GeneratorType)
 
 
-own_steps: set[types.CodeType] = set()
-"""The code of generators that hand out the rows of an array, `a`, and do nothing else."""
-
-
-def _reads(value: types.GeneratorType[Any, Any, Any]) -> bool:
-    """Whether a generator hands out the rows of an array that lies where NumPy's does."""
-    return value.gi_code in own_steps and value.gi_frame is not None and not is_copied_view(value.gi_frame.f_locals["a"])
-
-
 def _steps(
     inside: Generator[Any, Any, Any], around: Callable[[], contextlib.AbstractContextManager[Any]], outward: Callable[[Any], Any]
 ) -> Generator[Any, Any, Any]:
@@ -414,14 +405,6 @@ def keep(arguments: dict[str, Any], paths: tuple[str, ...]) -> None:
             kept.setdefault((id(owner), attribute), (owner, _stored(owner, attribute), True))  # type: ignore[union-attr]
 
 
-def keeping(owner: Any, attribute: str) -> Any:
-    """`owner`, of which the attribute is about to be set: by rewritten code that cannot tell whose object it is."""
-    kept = _keeping.get()
-    if kept is not None and not isinstance(owner, (torch.Tensor, numpy.ndarray)):
-        kept.setdefault((id(owner), attribute), (owner, _stored(owner, attribute), False))
-    return owner
-
-
 def _stored(owner: Any, attribute: str) -> Any:
     """What an object holds under a name: a property holds nothing, and none is asked."""
     held = getattr(owner, "__dict__", {})
@@ -430,13 +413,6 @@ def _stored(owner: Any, attribute: str) -> Any:
 
 def _is_property(owner: Any, attribute: str) -> bool:
     return isinstance(inspect.getattr_static(type(owner), attribute, None), (property, functools.cached_property))
-
-
-def made_here(owner: Any) -> None:
-    """An object has been made by the rewritten code: nobody else holds it, as long as no argument does."""
-    for key, (kept, before, _) in list((_keeping.get() or {}).items()):
-        if kept is owner:
-            _keeping.get()[key] = (kept, before, False)  # type: ignore[index]
 
 
 def collect() -> contextvars.Token[_Kept | None] | None:
