@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from ..semantics.indexing import FlatView
-from .memory import is_host
+from .memory import as_key, is_host
 from .passing import Call, by_numpy, lifted, lowered
 
 
@@ -33,7 +33,7 @@ class flatiter:  # noqa: N801 - NumPy's name
         return lifted(next(self.view))
 
     def __getitem__(self, key: Any) -> Any:
-        return lifted(self.view[lowered(key)])
+        return lifted(self.view[lowered(as_key(key))])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if is_host(self.base._tensor):  # NumPy reads what it has written where the values are the array's own

@@ -7,6 +7,7 @@ is a view of such an array, and how that lies in memory, is NumPy's answer: its 
 from __future__ import annotations
 
 import contextlib
+import operator
 from typing import Any
 
 import numpy
@@ -34,6 +35,15 @@ def seen_by_numpy(tensor: torch.Tensor, flipped: tuple[int, ...] = ()) -> numpy.
     if is_read_only(tensor):
         array.flags.writeable = False
     return array
+
+
+def as_key(key: Any) -> Any:
+    """A key, in which what is an array and an index alike is an index, as NumPy takes it."""
+    kind = type(key)
+    if kind is tuple:
+        return tuple(map(as_key, key))
+    alike = hasattr(kind, "__index__") and hasattr(kind, "__array__")
+    return operator.index(key) if alike and not isinstance(key, (numpy.ndarray, numpy.generic, torch.Tensor)) else key
 
 
 def is_spread(a: torch.Tensor) -> bool:

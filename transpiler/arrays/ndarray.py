@@ -18,7 +18,7 @@ from ..semantics.dtypes import to_numpy
 from ..semantics.table import Refused
 from . import buffers, methods, operators, passing
 from .flat import flatiter
-from .memory import apart, from_memory, is_host, is_spread, seen_by_numpy, turned, values_of
+from .memory import apart, as_key, from_memory, is_host, is_spread, seen_by_numpy, turned, values_of
 from .passing import in_torch, lowered, through
 from .scalars import element
 from .world import KINDS
@@ -122,6 +122,7 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
                 found = None  # NumPy's words come below
             if found is not None:
                 return self._of(found, (), self if self._base is None else self._base) if found.ndim else element(found)
+        key = as_key(key)
         turns = self._flipped or methods.turns(key)
         if (turns or self._picks(key)) and is_host(self._tensor):
             return methods.looked_at(self, numpy.ndarray.__getitem__, (key,))
@@ -133,7 +134,7 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
         return type(key) is ndarray and key._tensor.ndim > 0 and is_host(key._tensor) and not torch._C._len_torch_dispatch_stack()
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        place = self
+        place, key = self, as_key(key)
         if self._takes(key):
             a, kind = self._tensor, type(value)
             if kind is ndarray and not value._flipped:

@@ -13,6 +13,7 @@ from .. import rules
 from ..semantics.table import Rule
 from ..semantics.ufunc import Ufunc, straight
 from . import operators
+from .memory import as_key
 from .ndarray import ndarray
 from .passing import by_numpy, through
 from .quick import called
@@ -48,6 +49,8 @@ class ufunc:  # noqa: N801 - NumPy's name
         return through(self.rule, args, kwargs, self.numpy)
 
     def _method(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        if name == "at" and len(args) > 1:
+            args = (args[0], as_key(args[1]), *args[2:])
         method = getattr(self.rule, name, None)
         numpys = getattr(self.numpy, name)
         return through(numpys if method is None else method, args, kwargs, numpys)

@@ -166,6 +166,9 @@ class Converted:
 
     def _on_arrays(self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that is NumPy on torch."""
+        if torch._C._get_tracing_state() is not None:
+            message = f"`{self.function.__name__}` is NumPy on torch, of which torch.jit.trace would keep values as constants"
+            raise self._refused(self.function.__code__.co_firstlineno, message, "use np2fx.trace")
         crossing = Crossing(self.function.__qualname__)
         noted = noting.get()
         token = noting.set([] if noted is None else noted)
