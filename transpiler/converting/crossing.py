@@ -12,8 +12,9 @@ from typing import Any
 import numpy
 import torch
 
-from ..arrays import lifted, ndarray, world
+from ..arrays import world
 from ..arrays.memory import is_host
+from ..arrays.ndarray import ndarray
 from ..arrays.scalars import Graded
 from ..semantics.arrays import zero_d_array
 from ..semantics.table import Refused, module_of
@@ -194,6 +195,3 @@ def _steps(inside: Any, crossing: Crossing) -> Generator[Any, Any, Any]:
     finally:
         with contextlib.suppress(AttributeError):
             inside.close()
-
-
-__all__ = ["Crossing", "lifted"]

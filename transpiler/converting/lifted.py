@@ -11,7 +11,7 @@ import numpy
 import torch
 
 from .. import rules
-from ..arrays import ndarray
+from ..arrays.ndarray import ndarray
 from ..arrays.passing import through
 from ..semantics.arrays import as_tensor, given, zero_d_array
 from ..semantics.table import REFUSALS, Refusal, Refused, Rule, original

@@ -9,8 +9,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from ..arrays import ndarray
 from ..arrays.memory import is_host
+from ..arrays.ndarray import ndarray
 from ..arrays.scalars import Graded
 from ..semantics.table import Refused
 from ..support.callables import is_users_code
