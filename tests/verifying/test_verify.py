@@ -221,3 +221,12 @@ class Scaled:  # dataclasses that compare by value have no hash
 
 def test_an_object_without_a_hash_is_a_node():
     assert np2fx.verify(Scaled(2.0), np.ones(3), max_examples=5).ok
+
+
+def test_rows_that_are_picked_and_not_used_are_no_leak() -> None:
+    def swapped(x):
+        x[2], x[0] = x[0], x[2]
+        return x
+
+    report = np2fx.verify(swapped, np.arange(12.0).reshape(4, 3), max_examples=5, ways=("trace",))
+    assert report.ok, str(report)
