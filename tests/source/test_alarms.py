@@ -58,10 +58,13 @@ def test_refused(name, tmp_path, monkeypatch):
         function = module.f
         with pytest.raises(np2fx.TraceError) as traced:
             np2fx.trace(function, X)
-        with pytest.raises(np2fx.ConversionError) as converted:
-            np2fx.convert(function)(torch.from_numpy(X))
+        if name == "decorated":  # NumPy's own context is entered around a function that computes as NumPy does
+            np.testing.assert_array_equal(np2fx.convert(function)(torch.from_numpy(X)), function(X))
+        else:
+            with pytest.raises(np2fx.ConversionError) as converted:
+                np2fx.convert(function)(torch.from_numpy(X))
+            assert converted.value.findings[0].name in ("side-effect", "opaque-call")
     assert traced.value.findings[0].name in ("side-effect", "leaked-constant")
-    assert converted.value.findings[0].name in ("side-effect", "opaque-call") or name == "decorated"  # a wrapper is converted first
     found = [f for f in np2fx.check_source(text) if f.name == "side-effect" and f.severity == "error"]
     assert found and line in (None, found[0].line)
     new, findings = np2fx.rewrite_source(text)

@@ -19,6 +19,12 @@ class flatiter:  # noqa: N801 - NumPy's name
 
     __slots__ = ("base", "view")
     __hash__ = None  # type: ignore[assignment]
+    __reversed__ = None  # Python would take the positions backwards
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """What NumPy's own is an instance of, for those who ask."""
+        return numpy.flatiter
 
     def __init__(self, view: FlatView, base: Any = None) -> None:
         self.view, self.base = view, lifted(view.base) if base is None else base
@@ -38,6 +44,7 @@ class flatiter:  # noqa: N801 - NumPy's name
     def __setitem__(self, key: Any, value: Any) -> None:
         if is_host(self.base._tensor):  # NumPy reads what it has written where the values are the array's own
             by_numpy(setitem, (self, key, value), {})
+            self.view.restart()
             return
         call = Call()
         self.view[call.lower(key)] = call.lower(value)

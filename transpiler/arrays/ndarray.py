@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy as _copy
 import math
+import operator
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -135,6 +136,11 @@ class ndarray(metaclass=_Type):  # noqa: N801 - NumPy's name
 
     def __setitem__(self, key: Any, value: Any) -> None:
         place, key = self, as_key(key)
+        if type(value) is ndarray and value._flipped and not apart(self._tensor, value._tensor):
+            if not is_host(self._tensor):
+                raise Refused("values of the array itself, reversed: NumPy reads what it has written", "copy the values first", "aliasing")
+            passing.by_numpy(operator.setitem, (self, key, value), {})  # which reads what it has written
+            return
         if self._takes(key):
             a, kind = self._tensor, type(value)
             if kind is ndarray and not value._flipped:

@@ -152,6 +152,8 @@ class Rewriter(Expressions):
             self.statement(statement)
 
     def statement(self, s: ast.stmt) -> None:
+        before = self.source.slice(self.source.starts[s.lineno - 1], self.source.span(s)[0])
+        self.indent = before if not before.strip() else self.indent
         if s in self.branches.statements:
             self.pieces += self.branches.statements[s].write(self)
         elif s in self.branches.absorbed:

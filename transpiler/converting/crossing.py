@@ -118,7 +118,7 @@ class Crossing:
         if isinstance(x, Graded):
             return x._tensor
         if isinstance(x, numpy.generic):
-            return torch.from_numpy(numpy.asarray(x)) if x.dtype.char in _HELD else x
+            return self.left.setdefault(id(x), (x, torch.from_numpy(numpy.asarray(x))))[1] if x.dtype.char in _HELD else x
         if isinstance(x, tuple):
             found = [self.outward(v) for v in x]
             if all(a is b for a, b in zip(found, x, strict=True)):
@@ -160,7 +160,8 @@ def _held_by(x: Any) -> list[tuple[Any, Any]] | None:
     if isinstance(x, (type, types.ModuleType, types.FunctionType, torch.nn.Module, BaseException)) or not hasattr(x, "__dict__"):
         return None
     held = x.__dict__
-    return list(held.items()) if type(held) is dict and module_of(kind).split(".")[0] not in _OTHERS else None
+    others = module_of(kind).split(".")[0] in _OTHERS and kind is not types.SimpleNamespace
+    return list(held.items()) if type(held) is dict and not others else None
 
 
 def _put(x: Any, key: Any, value: Any) -> None:

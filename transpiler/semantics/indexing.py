@@ -496,8 +496,11 @@ class FlatView:
             raise Refused("values of the array itself in its .flat: NumPy reads what it has written", "copy the values first", "aliasing")
         store(self.base, self.written(key, value), "unsafe")
 
-    def _started(self, key: Any) -> Any:
+    def restart(self) -> None:
         self.index = 0
+
+    def _started(self, key: Any) -> Any:
+        self.restart()
         return key
 
     __eq__, __ne__ = _comparison("equal"), _comparison("not_equal")

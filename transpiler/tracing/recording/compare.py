@@ -27,7 +27,7 @@ def compare_graphs(g1: fx.GraphModule, g2: fx.GraphModule) -> str | None:
         if a.op != b.op or (a.op != "get_attr" and _target(a) != _target(b)):
             return f"{_told(a)} and {_told(b)}"
         if a.op == "get_attr":
-            one, other = _attribute(g1, a.target), _attribute(g2, b.target)
+            one, other = _attribute(g1, str(a.target)), _attribute(g2, str(b.target))
             if isinstance(one, fx.GraphModule) and isinstance(other, fx.GraphModule):
                 why = compare_graphs(one, other)
                 if why is not None:
